@@ -1,8 +1,8 @@
 // A chip's work queue: tasks run in order on a thread of the queue's own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <new>
 #include <string>
