@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
+#include "emulator/compiler/kernels/region_pattern.h"
 #include "emulator/hlo/ir.h"
 #include "emulator/hlo/types.h"
 
@@ -37,6 +39,9 @@ struct KernelCall {
   /// take a fast path. kReturn otherwise.
   std::span<const hlo::OpKind> region_ops;
   int mxu_depth = 128;
+  /// `recognise_region` of each region (region_pattern.h): assignments and comparators take fast
+  /// paths too. May be empty; then only `region_ops` is used.
+  std::span<const RegionPattern> region_patterns = {};
 };
 
 /// Runs an op of the library. Parallel inside; throws DeviceError on a fault.
