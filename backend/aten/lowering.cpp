@@ -203,8 +203,6 @@ Value* extreme(Builder& b, ElementType type, bool lowest) {
 Value* identity_of(Builder& b, OpKind combiner, ElementType type) {
   switch (combiner) {
     case OpKind::kAdd:
-      // -0.0 and not 0.0: a sum of negative zeros stays one.
-      return tpu::hlo::is_float(type) ? b.constant(type, -0.0) : b.constant(type, int64_t{0});
     case OpKind::kOr:
     case OpKind::kXor: return b.constant(type, int64_t{0});
     case OpKind::kMultiply: return b.constant(type, int64_t{1});
