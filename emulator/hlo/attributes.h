@@ -67,10 +67,10 @@ struct SymbolRef {
   bool operator==(const SymbolRef&) const = default;
 };
 
-using Attribute = std::variant<bool, int64_t, double, std::string, EnumValue, EnumValues, Dims,
-                               std::vector<bool>, IntMatrix, Literal, SymbolRef,
-                               std::vector<SymbolRef>, DotDimensionNumbers, ConvDimensionNumbers,
-                               GatherDimensionNumbers, ScatterDimensionNumbers>;
+using Attribute =
+    std::variant<bool, int64_t, double, std::string, EnumValue, EnumValues, Dims, std::vector<bool>,
+                 IntMatrix, Literal, SymbolRef, std::vector<SymbolRef>, DotDimensionNumbers,
+                 ConvDimensionNumbers, GatherDimensionNumbers, ScatterDimensionNumbers>;
 
 /// A small ordered map from the specification's attribute names to values.
 class Attributes {

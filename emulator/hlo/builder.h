@@ -35,8 +35,8 @@ class Builder {
 
   // Constants.
   Value* constant(Literal literal);
-  Value* constant(ElementType type, double value);   ///< rank 0
-  Value* constant(ElementType type, int64_t value);  ///< rank 0
+  Value* constant(ElementType type, double value);     ///< rank 0
+  Value* constant(ElementType type, int64_t value);    ///< rank 0
   Value* splat(const TensorType& type, double value);  ///< a scalar constant, broadcast
   Value* splat(const TensorType& type, int64_t value);
   Value* iota(TensorType type, int64_t iota_dimension);
@@ -137,9 +137,9 @@ class Builder {
   };
   std::vector<Value*> reduce_window(std::vector<Value*> inputs, std::vector<Value*> init_values,
                                     const Window& window, const Body& body);
-  Value* select_and_scatter(Value* operand, Value* source, Value* init_value, Dims window_dimensions,
-                            Dims window_strides, IntMatrix padding, const Body& select,
-                            const Body& scatter);
+  Value* select_and_scatter(Value* operand, Value* source, Value* init_value,
+                            Dims window_dimensions, Dims window_strides, IntMatrix padding,
+                            const Body& select, const Body& scatter);
   std::vector<Value*> scatter(std::vector<Value*> inputs, Value* scatter_indices,
                               std::vector<Value*> updates, ScatterDimensionNumbers numbers,
                               bool indices_are_sorted, bool unique_indices, const Body& body);

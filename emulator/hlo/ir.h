@@ -46,6 +46,7 @@ class Op {
 
   int num_regions() const { return static_cast<int>(regions_.size()); }
   Block& region(int i) const { return *regions_[i]; }
+  std::span<const std::unique_ptr<Block>> regions() const { return regions_; }
 
   /// The block that holds this op; null before it is inserted.
   Block* parent = nullptr;

@@ -119,7 +119,9 @@ constexpr std::array<std::string_view, kNumOpKinds> kMnemonics = {
 
 }  // namespace
 
-std::string_view mnemonic(OpKind kind) { return kMnemonics[static_cast<size_t>(kind)]; }
+std::string_view mnemonic(OpKind kind) {
+  return kMnemonics[static_cast<size_t>(kind)];
+}
 
 std::optional<OpKind> op_kind_from_mnemonic(std::string_view text) {
   for (int i = 0; i < kNumOpKinds; ++i) {

@@ -52,7 +52,9 @@ constexpr bool in_enum_order() {
 }
 static_assert(in_enum_order());
 
-const ElementInfo& info(ElementType type) { return kElements[static_cast<size_t>(type)]; }
+const ElementInfo& info(ElementType type) {
+  return kElements[static_cast<size_t>(type)];
+}
 
 bool between(ElementType type, ElementType first, ElementType last) {
   return type >= first && type <= last;
@@ -60,7 +62,9 @@ bool between(ElementType type, ElementType first, ElementType last) {
 
 }  // namespace
 
-std::string_view name(ElementType type) { return info(type).name; }
+std::string_view name(ElementType type) {
+  return info(type).name;
+}
 
 ElementType element_type_from_name(std::string_view text) {
   std::string_view wanted = text;
@@ -72,15 +76,21 @@ ElementType element_type_from_name(std::string_view text) {
                         "'; expected one of i1, i8, ui8, bf16, f16, f32, complex<f32>, ...");
 }
 
-bool is_boolean(ElementType type) { return type == ElementType::kI1; }
+bool is_boolean(ElementType type) {
+  return type == ElementType::kI1;
+}
 bool is_signed_integer(ElementType type) {
   return between(type, ElementType::kSI4, ElementType::kSI64);
 }
 bool is_unsigned_integer(ElementType type) {
   return between(type, ElementType::kUI4, ElementType::kUI64);
 }
-bool is_integer(ElementType type) { return between(type, ElementType::kSI4, ElementType::kUI64); }
-bool is_float(ElementType type) { return between(type, ElementType::kF8E4M3FN, ElementType::kF64); }
+bool is_integer(ElementType type) {
+  return between(type, ElementType::kSI4, ElementType::kUI64);
+}
+bool is_float(ElementType type) {
+  return between(type, ElementType::kF8E4M3FN, ElementType::kF64);
+}
 bool is_float8(ElementType type) {
   return between(type, ElementType::kF8E4M3FN, ElementType::kF8E4M3B11FNUZ);
 }
@@ -94,14 +104,20 @@ ElementType real_part(ElementType type) {
   return type;
 }
 
-int bit_width(ElementType type) { return info(type).bits; }
-int byte_width(ElementType type) { return info(type).bytes; }
+int bit_width(ElementType type) {
+  return info(type).bits;
+}
+int byte_width(ElementType type) {
+  return info(type).bytes;
+}
 
 int64_t num_elements(std::span<const int64_t> shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
 }
 
-int64_t TensorType::num_elements() const { return hlo::num_elements(shape); }
+int64_t TensorType::num_elements() const {
+  return hlo::num_elements(shape);
+}
 
 std::string to_string(const TensorType& type) {
   if (type.element == ElementType::kToken) return std::string(name(type.element));

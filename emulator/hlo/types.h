@@ -36,7 +36,8 @@ enum class ElementType : uint8_t {
   kToken,
 };
 
-/// Spelling in StableHLO text: `i1`, `i8`, `ui8`, `bf16`, `f8E4M3FN`, `complex<f32>`, `!stablehlo.token`.
+/// Spelling in StableHLO text: `i1`, `i8`, `ui8`, `bf16`, `f8E4M3FN`, `complex<f32>`,
+/// `!stablehlo.token`.
 std::string_view name(ElementType type);
 /// Inverse of `name`; also accepts the signed spellings `si8`. Throws InvalidArgument.
 ElementType element_type_from_name(std::string_view text);
