@@ -38,4 +38,10 @@ class DeviceError : public Error {
   using Error::Error;
 };
 
+/// The fault is an index out of range; PyTorch has an exception type of its own for it.
+class IndexFault : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 }  // namespace tpu

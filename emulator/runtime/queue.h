@@ -11,6 +11,10 @@
 
 #include "emulator/runtime/event.h"
 
+namespace tpu::compiler {
+class Scratch;
+}
+
 namespace tpu::runtime {
 
 /// Where in the user's program work was issued: `train.py:12 in step`. Empty if unknown.
@@ -69,24 +73,33 @@ class Task {
 };
 
 /// In-order, asynchronous. `enqueue` may be called from several threads; work of one thread keeps
-/// its order.
+/// its order. In a forked child, where the thread does not exist, every call that would need it
+/// throws Error.
 class Queue {
  public:
   explicit Queue(uint32_t id, std::string name);
   /// Runs what is left, then joins the thread. Pending errors are dropped.
   ~Queue();
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
 
   uint32_t id() const;
   const std::string& name() const;
 
   /// Appends a task; blocks only while the ring is full. An exception the task throws is kept,
-  /// with `location`, until the next synchronisation; later tasks still run.
+  /// with `location`, until the next synchronisation; later tasks still run. A task may enqueue
+  /// on its own queue, but if the ring is full, where waiting would never end, that throws Error.
   void enqueue(Task task);
   void enqueue(Task task, SourceLocation location);
 
-  /// Waits until all work enqueued before the call is done, then throws the first kept error
-  /// (a DeviceError whose text ends in the location) and forgets it.
+  /// Waits until all work enqueued before the call is done, then throws the first kept error and
+  /// forgets all. Errors of the emulator keep their type; any other exception becomes a
+  /// DeviceError. The text ends in the location. Must not be called by a task of this queue.
   void synchronize();
+  /// As `synchronize`, but leaves errors for later.
+  void wait_idle();
+  /// Blocks until the first `count` tasks are done. Leaves errors for later.
+  void wait_for(uint64_t count);
   /// True if all enqueued work is done.
   bool idle() const;
   /// Number of tasks enqueued so far, and of tasks done. `completed() >= n` means the first n are.
@@ -102,6 +115,8 @@ class Queue {
   int64_t simulated_time() const;
   /// Called by a task while it runs: it took this long on the simulated chip.
   void advance_simulated_time(int64_t picoseconds);
+  /// For a task while it runs: memory for its temporaries.
+  compiler::Scratch& scratch();
 
  private:
   struct Impl;
