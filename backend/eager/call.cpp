@@ -156,6 +156,7 @@ void Call::add_tensor(const at::Tensor& tensor, int argument) {
   if (!contiguous) key_.push_all(tensor.strides());
   if (is_written) written_operands_.push_back(static_cast<int>(operands_.size()));
   operands_.push_back(&tensor);
+  operand_arguments_.push_back(argument);
 }
 
 void Call::add_number(aten::ScalarValue value, int argument) {

@@ -30,6 +30,8 @@ class Call {
 
   /// Device tensors in the order they stand in the call; lists flattened.
   c10::ArrayRef<const at::Tensor*> operands() const { return operands_; }
+  /// The schema argument that an operand came from.
+  int argument_of(int operand) const { return operand_arguments_[operand]; }
   c10::ArrayRef<CallNumber> numbers() const { return numbers_; }
   /// Operand index of each written argument, in `info().written`'s order.
   c10::ArrayRef<int> written_operands() const { return written_operands_; }
@@ -50,6 +52,7 @@ class Call {
   c10::ArrayRef<c10::IValue> arguments_;
   CallKey key_;
   c10::SmallVector<const at::Tensor*, 8> operands_;
+  c10::SmallVector<int, 8> operand_arguments_;
   c10::SmallVector<CallNumber, 4> numbers_;
   c10::SmallVector<int, 2> written_operands_;
   c10::SmallVector<int, 8> twins_;

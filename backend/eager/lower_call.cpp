@@ -1,4 +1,6 @@
 // From a call to a program: the slow path, once for each new key.
+#include <ATen/Context.h>
+
 #include <algorithm>
 
 #include "backend/eager/call.h"
@@ -184,22 +186,9 @@ class ProgramBuilder : public aten::LoweringHost {
   void add_assignments(const aten::Lowering& op) {
     for (const auto& [argument, value] : op.assignments()) {
       for (int i = 0; i < static_cast<int>(operands_.size()); ++i) {
-        if (operands_[i].argument.empty() || argument_of_operand(i) != argument) continue;
-        write_operand(i, value);
+        if (call_.argument_of(i) == argument) write_operand(i, value);
       }
     }
-  }
-
-  int argument_of_operand(int operand) const {
-    int seen = 0;
-    for (size_t i = 0; i < call_.info().kinds.size(); ++i) {
-      const c10::IValue& value = call_.arguments()[i];
-      if (call_.info().kinds[i] != ArgumentKind::kTensor || value.isNone()) continue;
-      const at::Tensor& tensor = value.toTensor();
-      if (!tensor.defined() || tensor.device().type() != c10::DeviceType::PrivateUse1) continue;
-      if (seen++ == operand) return static_cast<int>(i);
-    }
-    return -1;
   }
 
   void add_fresh(const Result& result) {

@@ -1,0 +1,28 @@
+// Elementwise comparisons: the result is bool.
+#include "backend/aten/pointwise.h"
+
+namespace torch_tpu::aten {
+namespace {
+
+LowerFunction comparison(std::string_view direction) {
+  return binary(
+      Promotion::kDefault,
+      [direction](const Pointwise& p) { return p.b.compare(p.x[0], p.x[1], direction); },
+      PointwiseResult::kBool);
+}
+
+}  // namespace
+
+void add_comparison(Table& table) {
+  const Table rows = {
+      {"eq.Tensor", comparison("EQ")}, {"eq.Scalar", comparison("EQ")},
+      {"ne.Tensor", comparison("NE")}, {"ne.Scalar", comparison("NE")},
+      {"ge.Tensor", comparison("GE")}, {"ge.Scalar", comparison("GE")},
+      {"gt.Tensor", comparison("GT")}, {"gt.Scalar", comparison("GT")},
+      {"le.Tensor", comparison("LE")}, {"le.Scalar", comparison("LE")},
+      {"lt.Tensor", comparison("LT")}, {"lt.Scalar", comparison("LT")},
+  };
+  table.insert(table.end(), rows.begin(), rows.end());
+}
+
+}  // namespace torch_tpu::aten

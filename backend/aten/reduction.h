@@ -1,0 +1,18 @@
+// Reductions that several families share.
+#pragma once
+
+#include "backend/aten/lowering.h"
+
+namespace torch_tpu::aten {
+
+/// The input widened to its compute type, as sums are formed in.
+Value* widened(Lowering& op, const Tensor& x);
+/// Product of the sizes of `dims`.
+int64_t count_of(const Dims& shape, const Dims& dims);
+/// Mean over `dims` of a value in its compute type, keeping size-1 dims.
+Value* mean_keepdim(Lowering& op, Value* x, const Dims& dims);
+/// Values and int64 positions of the extreme along one dimension (the first of equals; the first
+/// NaN wins over numbers), without that dimension.
+std::pair<Value*, Value*> extreme_with_index(Lowering& op, Value* x, int64_t dim, bool largest);
+
+}  // namespace torch_tpu::aten
