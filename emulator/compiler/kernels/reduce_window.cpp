@@ -31,15 +31,42 @@ int64_t ceil_div(int64_t a, int64_t b) {
   return -floor_div(-a, b);
 }
 
+// Taps that fall on padding or between dilated elements stand for init. For these combiners that
+// changes nothing: f(accumulator, init) is the accumulator, which itself started from init.
+bool padding_is_neutral(const RegionPattern& pattern, const ConstView& init) {
+  if (pattern.kind != RegionPattern::Kind::kBinary) return false;
+  const auto is = [&init](int64_t value) {
+    const hlo::Literal number({init.element, {}},
+                              {init.data, init.data + hlo::byte_width(init.element)});
+    return !hlo::is_complex(init.element) &&
+           hlo::decode_double(number, 0) == static_cast<double>(value);
+  };
+  switch (pattern.op) {
+    case hlo::OpKind::kAnd:
+    case hlo::OpKind::kMaximum:
+    case hlo::OpKind::kMinimum:
+    case hlo::OpKind::kOr:
+      return true;
+    case hlo::OpKind::kAdd:
+      return is(0);  // of either sign: an accumulator that starts at +0 never becomes -0
+    case hlo::OpKind::kMultiply:
+      return is(1);
+    default:
+      return false;
+  }
+}
+
 // One input and a combiner: rows of outputs, one window position after the other.
 class RowReduction {
  public:
-  RowReduction(const KernelCall& call, const Window& window, const Combiner& combiner)
+  RowReduction(const KernelCall& call, const Window& window, const Combiner& combiner,
+               bool skip_padding)
       : input_(call.operands[0]),
         init_(call.operands[1]),
         result_(call.results[0]),
         window_(window),
         combiner_(combiner),
+        skip_padding_(skip_padding),
         width_(combiner.width()),
         row_(row_dimension(result_.shape)) {
     for (size_t d = 0; d < result_.shape.size(); ++d) {
@@ -73,7 +100,11 @@ class RowReduction {
     const int64_t taps = hlo::num_elements(window_.size);
     for (int64_t t = 0; t < taps; ++t, tap.next()) {
       const int64_t offset = outer_offset(outer, tap.index());
-      if (offset >= 0) add_tap(row, offset, tap.index()[row_]);
+      if (offset >= 0) {
+        add_tap(row, offset, tap.index()[row_]);
+      } else {
+        add_padding(row, 0, n);
+      }
     }
   }
 
@@ -97,13 +128,26 @@ class RowReduction {
     if (base == 1) {
       const int64_t first = std::clamp<int64_t>(ceil_div(-shift, stride), 0, n);
       const int64_t end = std::clamp<int64_t>(ceil_div(size - shift, stride), first, n);
+      add_padding(row, 0, first);
       combine(row, first, offset, first * stride + shift, stride, end - first);
+      add_padding(row, end, n);
       return;
     }
     for (int64_t o = 0; o < n; ++o) {
       const int64_t at = window_.position(row_, o, k, size);
-      if (at >= 0) combine(row, o, offset, at, 0, 1);
+      if (at >= 0) {
+        combine(row, o, offset, at, 0, 1);
+      } else {
+        add_padding(row, o, o + 1);
+      }
     }
+  }
+
+  // Combines outputs [begin, end) with init.
+  void add_padding(std::byte* row, int64_t begin, int64_t end) const {
+    if (skip_padding_ || begin >= end) return;
+    const int64_t stride = result_.strides[row_];
+    combiner_.row(row + begin * stride * width_, stride, init_.data, 0, end - begin);
   }
 
   void combine(std::byte* row, int64_t output, int64_t offset, int64_t position, int64_t step,
@@ -121,6 +165,7 @@ class RowReduction {
   const View& result_;
   const Window& window_;
   const Combiner& combiner_;
+  bool skip_padding_;
   int64_t width_;
   size_t row_;
   std::vector<size_t> outer_dims_;
@@ -254,10 +299,11 @@ void reduce_window(const KernelCall& call) {
     return;
   }
   const auto cumulative = as_cumulative(window, call.operands[0].shape);
-  if (cumulative && (!cumulative->reverse || combiner.any_order())) {
+  const bool skip_padding = padding_is_neutral(pattern_of(call, 0), call.operands[1]);
+  if (cumulative && skip_padding && (!cumulative->reverse || combiner.any_order())) {
     cumulate(call, *cumulative, combiner);
   } else {
-    RowReduction(call, window, combiner).run();
+    RowReduction(call, window, combiner, skip_padding).run();
   }
 }
 

@@ -6,17 +6,21 @@
 #include <utility>
 
 #include "emulator/compiler/kernels/copy.h"
+#include "emulator/compiler/kernels/cumulative.h"
+#include "emulator/compiler/kernels/fft.h"
 #include "emulator/compiler/kernels/gather.h"
 #include "emulator/compiler/kernels/kernel.h"
+#include "emulator/compiler/kernels/linear_algebra.h"
+#include "emulator/compiler/kernels/nonzero.h"
 #include "emulator/compiler/kernels/reduce_window.h"
+#include "emulator/compiler/kernels/rng_bit_generator.h"
 #include "emulator/compiler/kernels/scatter.h"
+#include "emulator/compiler/kernels/searchsorted.h"
 #include "emulator/compiler/kernels/select_and_scatter.h"
 #include "emulator/compiler/kernels/sort.h"
-
-#if __has_include("emulator/tensorcore/mxu/mxu_kernels.h")
+#include "emulator/compiler/kernels/topk.h"
+#include "emulator/compiler/kernels/unique.h"
 #include "emulator/tensorcore/mxu/mxu_kernels.h"
-#define TPU_HAS_MXU_KERNELS 1
-#endif
 
 namespace tpu::compiler {
 namespace {
@@ -30,23 +34,54 @@ struct OpEntry {
 
 constexpr std::array kOps = {
     OpEntry{OpKind::kBroadcastInDim, kernels::broadcast_in_dim},
+    OpEntry{OpKind::kCholesky, kernels::cholesky},
     OpEntry{OpKind::kConcatenate, kernels::concatenate},
+    OpEntry{OpKind::kConvolution, tensorcore::convolution},
+    OpEntry{OpKind::kDotGeneral, tensorcore::dot_general},
     OpEntry{OpKind::kDynamicSlice, kernels::dynamic_slice},
     OpEntry{OpKind::kDynamicUpdateSlice, kernels::dynamic_update_slice},
+    OpEntry{OpKind::kFft, kernels::fft},
     OpEntry{OpKind::kGather, kernels::gather},
     OpEntry{OpKind::kPad, kernels::pad},
     OpEntry{OpKind::kReduceWindow, kernels::reduce_window},
     OpEntry{OpKind::kReverse, kernels::reverse},
+    OpEntry{OpKind::kRngBitGenerator, kernels::rng_bit_generator},
     OpEntry{OpKind::kScatter, kernels::scatter},
     OpEntry{OpKind::kSelectAndScatter, kernels::select_and_scatter},
     OpEntry{OpKind::kSlice, kernels::slice},
     OpEntry{OpKind::kSort, kernels::sort},
     OpEntry{OpKind::kTranspose, kernels::transpose},
+    OpEntry{OpKind::kTriangularSolve, kernels::triangular_solve},
 };
 
-// Custom calls by target. The runtime's owner of the names: filled at start-up, read ever after.
+struct TargetEntry {
+  std::string_view target;
+  Kernel kernel;
+};
+
+// Described in custom_calls.md.
+constexpr std::array kTargets = {
+    TargetEntry{"tpu.bincount", kernels::bincount},
+    TargetEntry{"tpu.cummax", kernels::cummax},
+    TargetEntry{"tpu.cummin", kernels::cummin},
+    TargetEntry{"tpu.masked_select", kernels::masked_select},
+    TargetEntry{"tpu.nonzero", kernels::nonzero},
+    TargetEntry{"tpu.randperm", kernels::randperm},
+    TargetEntry{"tpu.searchsorted", kernels::searchsorted},
+    TargetEntry{"tpu.topk", kernels::topk},
+    TargetEntry{"tpu.unique", kernels::unique},
+    TargetEntry{"tpu.unique_consecutive", kernels::unique_consecutive},
+    TargetEntry{"tpu.unique_consecutive_count", kernels::unique_consecutive_count},
+    TargetEntry{"tpu.unique_count", kernels::unique_count},
+};
+
+// Custom calls by target: the library's own, and those registered at start-up.
 class CustomCalls {
  public:
+  CustomCalls() {
+    for (const TargetEntry& entry : kTargets) table_.emplace(entry.target, entry.kernel);
+  }
+
   static CustomCalls& instance() {
     static CustomCalls* table = new CustomCalls;  // never destroyed: threads may outlive statics
     return *table;

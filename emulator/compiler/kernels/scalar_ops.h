@@ -8,14 +8,11 @@
 
 #include "emulator/base/floats.h"
 #include "emulator/hlo/types.h"
+#include "emulator/tensorcore/vpu/complex.h"
 
 namespace tpu::compiler::kernels {
 
-/// complex<T> with exactly the arithmetic of the declared formulas.
-template <class T>
-struct Complex {
-  T re, im;
-};
+using tensorcore::Complex;
 
 /// An element type that computes in a C++ arithmetic type of its own.
 template <class T>
