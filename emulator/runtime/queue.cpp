@@ -13,6 +13,7 @@
 #include "emulator/base/fork.h"
 #include "emulator/base/spin_lock.h"
 #include "emulator/compiler/executable.h"
+#include "emulator/runtime/asymmetric_fence.h"
 #include "emulator/runtime/completion.h"
 
 namespace tpu::runtime {
@@ -71,7 +72,7 @@ bool spin_until(Ready ready) {
 }  // namespace
 
 struct Queue::Impl {
-  struct Slot {
+  struct alignas(64) Slot {
     Task task;
     std::string location;
   };
@@ -94,11 +95,11 @@ struct Queue::Impl {
         keep_error(std::current_exception(), std::move(slot.location));
       }
       slot.task.reset();  // before the task counts as done: it may hold memory
-      slot.location.clear();
-      // Sequentially consistent, as is the load: either this thread sees the waiter, or the
-      // waiter sees the count.
-      completed.store(n + 1, std::memory_order_seq_cst);
-      if (waiters.load(std::memory_order_seq_cst) != 0) {
+      if (!slot.location.empty()) slot.location.clear();
+      // Either this thread sees the waiter, or the waiter sees the count.
+      completed.store(n + 1, std::memory_order_release);
+      AsymmetricFence::light_fence();
+      if (waiters.load(std::memory_order_relaxed) != 0) {
         std::lock_guard lock(done_mutex);
         done.notify_all();
       }
@@ -112,11 +113,9 @@ struct Queue::Impl {
       if (ready()) return true;
     }
     std::unique_lock lock(work_mutex);
-    asleep.store(true, std::memory_order_seq_cst);
-    more.wait(lock, [&] {
-      return submitted.load(std::memory_order_seq_cst) > n ||
-             stopping.load(std::memory_order_relaxed);
-    });
+    asleep.store(true, std::memory_order_relaxed);
+    AsymmetricFence::heavy_fence();
+    more.wait(lock, [&] { return ready() || stopping.load(std::memory_order_relaxed); });
     asleep.store(false, std::memory_order_relaxed);
     return ready();
   }
@@ -143,9 +142,10 @@ struct Queue::Impl {
     Slot& slot = ring[n % kSlots];
     slot.task = std::move(task);
     if (!location.empty()) slot.location = std::move(location);
-    submitted.store(n + 1, std::memory_order_seq_cst);
+    submitted.store(n + 1, std::memory_order_release);
+    AsymmetricFence::light_fence();
     // Only one of the calls that see the worker asleep pays for waking it.
-    if (asleep.load(std::memory_order_seq_cst) &&
+    if (asleep.load(std::memory_order_relaxed) &&
         asleep.exchange(false, std::memory_order_relaxed)) {
       wake();
     }
@@ -162,10 +162,11 @@ struct Queue::Impl {
     check_not_forked();
     if (on_worker()) throw Error("a task of queue " + name + " waits for its own queue");
     if (spin_until(ready)) return;
-    waiters.fetch_add(1, std::memory_order_seq_cst);
+    waiters.fetch_add(1, std::memory_order_relaxed);
+    AsymmetricFence::heavy_fence();
     {
       std::unique_lock lock(done_mutex);
-      done.wait(lock, [&] { return completed.load(std::memory_order_seq_cst) >= count; });
+      done.wait(lock, ready);
     }
     waiters.fetch_sub(1, std::memory_order_relaxed);
   }

@@ -67,9 +67,10 @@ class Task {
     other.invoke_ = nullptr;
   }
 
-  alignas(std::max_align_t) std::byte storage_[kCapacity];
+  // The pointers come first, so that a task with little state touches one cache line.
   void (*invoke_)(void*) = nullptr;
   void (*relocate_)(void*, void*) noexcept = nullptr;
+  alignas(std::max_align_t) std::byte storage_[kCapacity];
 };
 
 /// In-order, asynchronous. `enqueue` may be called from several threads; work of one thread keeps

@@ -3,7 +3,7 @@
 namespace tpu::compiler::kernels {
 
 Window::Window(const hlo::Attributes& attributes, size_t rank)
-    : size(attributes.get<Dims>("window_dimensions")),
+    : size(attributes.get_or<Dims>("window_dimensions", Dims(rank, 1))),
       stride(attributes.get_or<Dims>("window_strides", Dims(rank, 1))),
       base_dilation(attributes.get_or<Dims>("base_dilations", Dims(rank, 1))),
       dilation(attributes.get_or<Dims>("window_dilations", Dims(rank, 1))),

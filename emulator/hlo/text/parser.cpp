@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "emulator/base/error.h"
 #include "emulator/hlo/op_table.h"
 #include "emulator/hlo/text.h"
 #include "emulator/hlo/text/attribute_text.h"
@@ -59,6 +60,8 @@ class Parser {
   void parse_reduce(OpParts& parts);
   void parse_reduce_applies(OpParts& parts);
   void parse_reducer(OpParts& parts);
+  std::vector<Value*> append_op(Block& block, OpParts parts, size_t offset);
+  std::vector<Value*> append_top_k(Block& block, const OpParts& parts, size_t offset);
   void check_operands(const OpParts& parts, size_t offset);
   [[noreturn]] void fail_unknown_op(const Token& mark, std::string_view name);
 
@@ -349,22 +352,46 @@ void Parser::parse_op(Block& block) {
   OpParts parts = lexer_.at(TokenKind::kString) ? parse_generic_op() : parse_pretty_op();
   lexer_.skip_location();
   check_operands(parts, offset);
+  const std::string name(mnemonic(parts.kind));
+  const std::vector<Value*> results = append_op(block, std::move(parts), offset);
   size_t named = 0;
-  for (const auto& [name, count] : names) named += count;
-  if (!names.empty() && named != parts.types.results.size()) {
-    lexer_.fail_message(offset, "found names for " + std::to_string(named) + " result(s) of " +
-                                    std::string(mnemonic(parts.kind)) + ", expected " +
-                                    std::to_string(parts.types.results.size()));
+  for (const auto& [token, count] : names) {
+    if (count > results.size() - named) break;
+    const auto first = results.begin() + static_cast<ptrdiff_t>(named);
+    scope_.define(lexer_, token, {first, first + static_cast<ptrdiff_t>(count)});
+    named += count;
   }
+  if (!names.empty() && named != results.size()) {
+    lexer_.fail_message(offset, name + " has " + std::to_string(results.size()) +
+                                    " result(s): the names in front of it are for another number");
+  }
+}
+
+std::vector<Value*> Parser::append_op(Block& block, OpParts parts, size_t offset) {
+  if (is_top_k(parts.attributes)) return append_top_k(block, parts, offset);
   const Op* op = block.append(
       std::make_unique<Op>(parts.kind, std::move(parts.operands), std::move(parts.attributes),
                            std::move(parts.regions), std::move(parts.types.results)));
-  int next = 0;
-  for (const auto& [name, count] : names) {
-    std::vector<Value*> values;
-    for (size_t i = 0; i < count; ++i) values.push_back(op->result(next++));
-    scope_.define(lexer_, name, std::move(values));
+  std::vector<Value*> results;
+  for (int i = 0; i < op->num_results(); ++i) results.push_back(op->result(i));
+  return results;
+}
+
+std::vector<Value*> Parser::append_top_k(Block& block, const OpParts& parts, size_t offset) {
+  if (parts.operands.size() != 1) lexer_.fail_message(offset, "chlo.top_k takes one operand");
+  std::vector<TensorType> types;
+  std::vector<Value*> results;
+  try {
+    results = expand_top_k(block, parts.operands[0], parts.attributes.get<int64_t>("k"));
+  } catch (const InvalidArgument& error) {
+    lexer_.fail_message(offset, error.what());
   }
+  for (const Value* result : results) types.push_back(result->type);
+  if (types != parts.types.results) {
+    lexer_.fail_message(offset, "chlo.top_k must have results (" + types_text(types) + "), has (" +
+                                    types_text(parts.types.results) + ")");
+  }
+  return results;
 }
 
 void Parser::check_operands(const OpParts& parts, size_t offset) {

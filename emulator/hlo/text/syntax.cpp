@@ -113,6 +113,7 @@ using ChloFormat = std::pair<std::string_view, std::string_view>;
 constexpr std::string_view kChloUnary = " {operand}{dict} : {arrow}";
 constexpr std::string_view kChloBinary = " {operand}, {operand}{dict} : {arrow}";
 
+// CHLO ops whose operands and results all have one type, and top_k.
 constexpr auto kChloFormats = std::to_array<ChloFormat>({
     {"acos", kChloUnary},
     {"acosh", kChloUnary},
@@ -127,14 +128,10 @@ constexpr auto kChloFormats = std::to_array<ChloFormat>({
     {"erf", kChloUnary},
     {"erf_inv", kChloUnary},
     {"erfc", kChloUnary},
-    {"is_inf", kChloUnary},
-    {"is_neg_inf", kChloUnary},
-    {"is_pos_inf", kChloUnary},
     {"lgamma", kChloUnary},
     {"mulhi", kChloBinary},
     {"next_after", kChloBinary},
     {"polygamma", kChloBinary},
-    {"ragged_dot", ""},
     {"sinh", kChloUnary},
     {"square", kChloUnary},
     {"tan", kChloUnary},
@@ -236,11 +233,7 @@ const Syntax* find_syntax(OpKind kind) {
 const Syntax* find_chlo_syntax(std::string_view name) {
   static const std::map<std::string_view, Syntax> all = compile_all<std::string_view>(kChloFormats);
   const auto found = all.find(name);
-  return found == all.end() || found->second.empty() ? nullptr : &found->second;
-}
-
-bool is_chlo_op(std::string_view name) {
-  return lookup(kChloFormats, name).has_value();
+  return found == all.end() ? nullptr : &found->second;
 }
 
 std::vector<std::string_view> attributes_in_place(const Syntax& syntax) {

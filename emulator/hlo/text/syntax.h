@@ -47,9 +47,7 @@ using Syntax = std::vector<Piece>;
 /// describe (reduce, while, return).
 const Syntax* find_syntax(OpKind kind);
 
-/// Ops of the CHLO dialect are held as `custom_call @chlo.<name>`. Whether there is such an op,
-/// and its pretty form; null if it has only the generic form.
-bool is_chlo_op(std::string_view name);
+/// The pretty form of `chlo.<name>`; null if there is no such op, or none that the IR can hold.
 const Syntax* find_chlo_syntax(std::string_view name);
 
 /// Names of the attributes that stand in a place of their own.

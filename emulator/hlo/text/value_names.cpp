@@ -4,8 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "emulator/hlo/text/syntax.h"
-
 namespace tpu::hlo::text {
 namespace {
 
@@ -24,11 +22,6 @@ Names own_names(const Op& op) {
       return {"output", "batch_mean", "batch_var"};
     case OpKind::kBatchNormGrad:
       return {"grad_operand", "grad_scale", "grad_offset"};
-    case OpKind::kCustomCall: {
-      const Attribute* target = op.attributes().find("call_target_name");
-      const auto* name = target ? std::get_if<std::string>(target) : nullptr;
-      return name && *name == "chlo.top_k" ? Names{"values", "indices"} : Names{};
-    }
     default:
       return {};
   }

@@ -82,10 +82,13 @@ def _minimax(samples: _Samples, fixed: list[mpf], degree: int) -> tuple[list[mpf
     """
     first = len(fixed)
     unknowns = degree + 1 - first
+    weights = [abs(w * x**first) for x, w in zip(samples.x, samples.w, strict=True)]
+    # Points of no weight would only make the equations singular.
+    smallest = max(weights) * mpf(2) ** -80
     points = [
-        (x, (f - _evaluate(fixed, x)) / x**first, abs(w * x**first))
-        for x, f, w in zip(samples.x, samples.f, samples.w, strict=True)
-        if w * x**first != 0
+        (x, (f - _evaluate(fixed, x)) / x**first, weight)
+        for x, f, weight in zip(samples.x, samples.f, weights, strict=True)
+        if weight > smallest
     ]
     # The grid has Chebyshev density, so equal steps in it are a good first guess.
     chosen = [round((len(points) - 1) * mpf(i) / unknowns) for i in range(unknowns + 1)]

@@ -1,0 +1,117 @@
+// Elementwise ops.
+#include "emulator/hlo/testing/block_generator.h"
+
+namespace tpu::hlo::testing {
+namespace {
+
+using Kinds = std::vector<OpKind>;
+
+const Kinds& unary_kinds(ElementType type) {
+  using enum OpKind;
+  static const Kinds kFloats = {kAbs,   kCbrt,     kCeil,           kCosine,           kExponential,
+                                kExponentialMinusOne, kFloor,       kIsFinite,         kLog,
+                                kLogPlusOne,          kLogistic,    kNegate,           kNegate,
+                                kRoundNearestAfz,     kRoundNearestEven, kRsqrt,       kSign,
+                                kSine,  kSqrt,        kTan,         kTanh};
+  static const Kinds kSigned = {kAbs, kNegate, kNot, kPopcnt, kCountLeadingZeros, kSign};
+  static const Kinds kUnsigned = {kNegate, kNot, kPopcnt, kCountLeadingZeros};
+  static const Kinds kBooleans = {kNot};
+  static const Kinds kComplexes = {kAbs, kNegate, kReal, kImag};
+  if (is_float(type)) return kFloats;
+  if (is_signed_integer(type)) return kSigned;
+  if (is_unsigned_integer(type)) return kUnsigned;
+  return is_boolean(type) ? kBooleans : kComplexes;
+}
+
+const Kinds& binary_kinds(ElementType type) {
+  using enum OpKind;
+  static const Kinds kFloats = {kAdd,     kAdd,     kSubtract, kSubtract, kMultiply, kMultiply,
+                                kDivide,  kMaximum, kMinimum,  kPower,    kRemainder, kAtan2};
+  static const Kinds kIntegers = {kAdd,       kSubtract,  kMultiply,
+                                  kDivide,    kMaximum,   kMinimum,
+                                  kPower,     kRemainder, kAnd,
+                                  kOr,        kXor,       kShiftLeft,
+                                  kShiftRightArithmetic,  kShiftRightLogical};
+  static const Kinds kBooleans = {kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr, kXor};
+  static const Kinds kComplexes = {kAdd, kSubtract, kMultiply, kDivide};
+  if (is_float(type)) return kFloats;
+  if (is_integer(type)) return kIntegers;
+  return is_boolean(type) ? kBooleans : kComplexes;
+}
+
+}  // namespace
+
+bool BlockGenerator::unary() {
+  Value* x = any_value(is_any);
+  keep(builder_.unary(rng_.pick(unary_kinds(x->type.element)), x));
+  return true;
+}
+
+bool BlockGenerator::chlo_function() {
+  static const std::vector<std::string_view> kTargets = {
+      "chlo.erf",  "chlo.erf",  "chlo.erf_inv", "chlo.lgamma", "chlo.digamma", "chlo.asin",
+      "chlo.acos", "chlo.atan", "chlo.sinh",    "chlo.cosh",   "chlo.asinh",   "chlo.acosh",
+      "chlo.atanh"};
+  Value* x = any_value(is_float);
+  keep(builder_.custom_call(rng_.pick(kTargets), {x}, {x->type}));
+  return true;
+}
+
+bool BlockGenerator::binary() {
+  Value* x = any_value(is_any);
+  Value* y = value_of(x->type);
+  if (rng_.coin()) std::swap(x, y);
+  keep(builder_.binary(rng_.pick(binary_kinds(x->type.element)), x, y));
+  return true;
+}
+
+bool BlockGenerator::comparison() {
+  Value* x = any_value(is_any);
+  Value* y = value_of(x->type);
+  const auto direction = is_complex(x->type.element)
+                             ? rng_.pick({"EQ", "NE"})
+                             : rng_.pick({"EQ", "NE", "GE", "GT", "LE", "LT"});
+  if (is_float(x->type.element) && rng_.one_in(4)) {
+    Attributes attributes{{"comparison_direction", EnumValue{direction}},
+                          {"compare_type", EnumValue{"TOTALORDER"}}};
+    keep(builder_.create(OpKind::kCompare, {x, y}, attributes)->result());
+  } else {
+    keep(builder_.compare(x, y, direction));
+  }
+  return true;
+}
+
+bool BlockGenerator::choice() {
+  if (rng_.one_in(3)) {
+    Value* x = any_value(is_real);
+    const bool scalar_bounds = rng_.coin();
+    const TensorType bound{x->type.element, scalar_bounds ? Dims() : x->type.shape};
+    keep(builder_.clamp(value_of(bound), x, value_of(bound)));
+    return true;
+  }
+  Value* x = any_value(is_any);
+  const TensorType pred{ElementType::kI1, rng_.one_in(4) ? Dims() : x->type.shape};
+  keep(builder_.select(value_of(pred), x, value_of(x->type)));
+  return true;
+}
+
+bool BlockGenerator::conversion() {
+  Value* x = any_value(is_any);
+  if (is_float(x->type.element) && rng_.one_in(4)) {
+    keep(builder_.reduce_precision(x, rng_.between(2, 11), rng_.between(1, 52)));
+  } else {
+    keep(builder_.convert(x, random_element(is_any)));
+  }
+  return true;
+}
+
+bool BlockGenerator::complex_parts() {
+  const auto single_or_double = [](ElementType type) {
+    return type == ElementType::kF32 || type == ElementType::kF64;
+  };
+  Value* x = any_value(single_or_double);
+  keep(builder_.complex(x, value_of(x->type)));
+  return true;
+}
+
+}  // namespace tpu::hlo::testing

@@ -1,0 +1,24 @@
+// Random StableHLO programs, valid by construction.
+#pragma once
+
+#include "emulator/hlo/testing/program.h"
+#include "emulator/hlo/testing/rng.h"
+
+namespace tpu::hlo::testing {
+
+struct GeneratorOptions {
+  int min_ops = 1, max_ops = 14;     ///< steps; some append several ops
+  int64_t max_elements = 600;        ///< of a tensor
+  int max_rank = 4;
+  bool layouts = true;               ///< strided parameters and results, aliases
+  bool regions = true;               ///< reduce, sort, while, ...
+  bool contractions = true;          ///< dot_general, convolution
+  bool faults = true;                ///< tpu.assert
+};
+
+/// A program over all implemented ops, with its inputs. Programs avoid only what the order of
+/// evaluation does not define: the sign and payload of a NaN (bitcast_convert is applied to
+/// inputs only), and comparators that are not strict weak orders.
+Program random_program(Rng& rng, const GeneratorOptions& options = {});
+
+}  // namespace tpu::hlo::testing

@@ -1,0 +1,109 @@
+// The inner loops that depend on the host's instruction set, as a table chosen at run time. Every
+// table gives the same bits: lanes never mix, and fused multiply-add is used only where a product
+// is exact (numerics.h).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "emulator/hlo/types.h"
+
+namespace tpu::tensorcore {
+
+/// Magnitudes met among packed floats, as bit patterns without sign: the smallest that is not zero
+/// and the largest. Decides whether products are exact.
+struct MagnitudeRange {
+  uint32_t smallest = 0xffffffff;
+  uint32_t largest = 0;
+
+  void merge(const MagnitudeRange& other) {
+    if (other.smallest < smallest) smallest = other.smallest;
+    if (other.largest > largest) largest = other.largest;
+  }
+};
+
+/// True if the product of any two numbers of these ranges, of at most 11 significant bits (bf16,
+/// f16, fp8), is a float32 without rounding: its last bit is 2^-149 or more and it stays below
+/// 2^128. With biased exponents E and F the last bit is at least 2^(E+F-274), the product below
+/// 2^(E+F-252).
+inline bool products_exact(const MagnitudeRange& a, const MagnitudeRange& b) {
+  const auto exponent = [](uint32_t magnitude) {
+    const int field = static_cast<int>(magnitude >> 23);
+    return field == 0 ? 1 : field;
+  };
+  const bool no_product = a.largest == 0 || b.largest == 0;
+  return no_product || (exponent(a.smallest) + exponent(b.smallest) >= 125 &&
+                        exponent(a.largest) + exponent(b.largest) <= 380 &&
+                        a.largest < 0x7f800000 && b.largest < 0x7f800000);
+}
+
+/// Most rows a micro-kernel of any table computes.
+inline constexpr int kMaxRows = 12;
+
+/// C[r][c] += sum over k, for r < rows and all `columns` of a panel, with the accumulators in
+/// registers: acc = 0; acc = acc + a[r][k] * b[k][c], ascending; out = total + acc (or acc alone
+/// where `total` is null: acc is never -0, so that equals 0 + acc).
+///   a: row r at a + r * a_stride, k dense. b: [depth][columns] dense, 64-byte aligned.
+///   total, out: row r at r * stride; may be the same.
+template <class T, class Acc = T>
+struct MicroKernels {
+  using Function = void (*)(int64_t depth, const T* a, int64_t a_stride, const T* b,
+                            const Acc* total, int64_t total_stride, Acc* out, int64_t out_stride);
+  int rows = 0;     ///< of a full tile
+  int columns = 0;  ///< of a panel
+  /// By number of rows, 1..rows: product rounded, then sum rounded.
+  std::array<Function, kMaxRows + 1> plain{};
+  /// The same bits if no product needs rounding, perhaps faster.
+  std::array<Function, kMaxRows + 1> exact{};
+};
+
+/// Two 16-bit integers side by side: the unit of 8-bit integer products.
+using Int16Pair = int32_t;
+
+/// Where `pack` and friends put a block: element (r, c) of part p at
+///   data + p * part_stride + (c / panel) * panel_stride + r * row_stride + c % panel.
+struct PackTarget {
+  float* data;
+  int64_t row_stride;
+  int64_t panel, panel_stride;
+  int64_t part_stride;
+  int parts;  ///< 1, 2 or 3: h, m, l; 1 where the source is not f32
+};
+
+/// Reads `rows` x `columns` elements (row r at source + r * source_stride bytes, dense columns),
+/// converts to float, rounds f32 to bf16 or splits it, and stores. Returns the magnitudes stored.
+using PackFunction = MagnitudeRange (*)(const std::byte* source, int64_t source_stride,
+                                        int64_t rows, int64_t columns, const PackTarget& target);
+
+/// Rounds `count` floats to the result's type and stores them densely.
+using StoreFunction = void (*)(const float* source, int64_t count, std::byte* target);
+
+/// target[c][r] = source[r][c]; strides in elements.
+template <class T>
+using TransposeFunction = void (*)(const T* source, int64_t source_stride, int64_t rows,
+                                   int64_t columns, T* target, int64_t target_stride);
+
+struct HostKernels {
+  std::string_view name;
+  MicroKernels<float> f32;
+  MicroKernels<double> f64;
+  MicroKernels<uint32_t> u32;
+  MicroKernels<uint64_t> u64;
+  MicroKernels<Int16Pair, uint32_t> pairs;
+  PackFunction pack_f32, pack_bf16, pack_f16;
+  StoreFunction store_bf16, store_f16;
+  TransposeFunction<float> transpose_f32;
+};
+
+/// The tables this host can run, slowest first; the first needs nothing beyond the compiler's
+/// baseline.
+std::span<const HostKernels* const> available_host_kernels();
+
+/// The fastest of them, or the one TORCH_TPU_EMULATOR_HOST_ISA names (baseline, avx2, avx512) if
+/// the host can run it. Read once.
+const HostKernels& host_kernels();
+
+}  // namespace tpu::tensorcore

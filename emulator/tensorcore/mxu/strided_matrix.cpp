@@ -1,0 +1,294 @@
+#include "emulator/tensorcore/mxu/strided_matrix.h"
+
+#include <type_traits>
+
+#include "emulator/tensorcore/mxu/element.h"
+#include "emulator/tensorcore/mxu/pack_block.h"
+
+namespace tpu::tensorcore {
+namespace {
+
+using hlo::ElementType;
+
+/// Packs a float block of rows [row, row + rows) and columns [column, column + columns), each an
+/// axis of the matrix, run by run.
+MagnitudeRange pack_axes(const StridedMatrix& matrix, int64_t batch, const StridedAxis& row_axis,
+                         int64_t row, int64_t rows, const StridedAxis& column_axis, int64_t column,
+                         int64_t columns, const PackTarget& target, const HostKernels& host) {
+  MagnitudeRange range;
+  const int64_t width = matrix.element_stride;
+  const std::byte* data = matrix.data + matrix.batch.offset(batch) * width;
+  row_axis.for_each_run(row, row + rows, [&](int64_t r, int64_t row_offset, int64_t row_count) {
+    column_axis.for_each_run(
+        column, column + columns, [&](int64_t c, int64_t column_offset, int64_t column_count) {
+          // A run may start inside a panel: cut it there.
+          for (int64_t done = 0; done < column_count;) {
+            const int64_t at = c - column + done, inside = at % target.panel;
+            const int64_t count = inside == 0
+                                      ? column_count - done
+                                      : std::min(column_count - done, target.panel - inside);
+            PackTarget to = target;
+            to.data +=
+                (r - row) * target.row_stride + at / target.panel * target.panel_stride + inside;
+            range.merge(pack_block(
+                {matrix.element,
+                 data + (row_offset + column_offset + done * column_axis.stride()) * width,
+                 row_axis.stride() * width, column_axis.stride() * width, row_count, count},
+                to, host));
+            done += count;
+          }
+        });
+  });
+  return range;
+}
+
+/// Calls `body(read)` with a function that reads one element of `type` as a T.
+template <class T, class Body>
+void with_reader(ElementType type, const Body& body) {
+  if constexpr (std::is_same_v<T, double>) {
+    if (type == ElementType::kF64) return body(load_as<double>);
+    body([type](const std::byte* from) { return load_float(type, from); });
+  } else {
+    switch (type) {
+      case ElementType::kSI4:
+      case ElementType::kSI8:
+        return body([](const std::byte* from) { return static_cast<T>(load_as<int8_t>(from)); });
+      case ElementType::kI1:
+      case ElementType::kUI4:
+      case ElementType::kUI8:
+        return body([](const std::byte* from) { return static_cast<T>(load_as<uint8_t>(from)); });
+      case ElementType::kSI32:
+      case ElementType::kUI32:
+        return body([type](const std::byte* from) {
+          const uint32_t bits = load_as<uint32_t>(from);
+          return type == ElementType::kSI32 ? static_cast<T>(static_cast<int32_t>(bits))
+                                            : static_cast<T>(bits);
+        });
+      default:
+        body([type](const std::byte* from) { return static_cast<T>(load_integer(type, from)); });
+    }
+  }
+}
+
+/// Writes element (line, k) with `put(i, j, value)`, line and k relative to the block.
+template <class T, class Put>
+void read_block(const StridedMatrix& matrix, int64_t batch, int64_t line, int64_t lines, int64_t k,
+                int64_t depth, const Put& put) {
+  const int64_t width = matrix.element_stride;
+  const std::byte* data = matrix.data + matrix.batch.offset(batch) * width;
+  with_reader<T>(matrix.element, [&](const auto& read) {
+    matrix.k.for_each_run(k, k + depth, [&](int64_t j, int64_t k_offset, int64_t k_count) {
+      matrix.lines.for_each_run(line, line + lines, [&](int64_t i, int64_t offset, int64_t count) {
+        const std::byte* from = data + (k_offset + offset) * width;
+        const int64_t k_step = matrix.k.stride() * width;
+        const int64_t step = matrix.lines.stride() * width;
+        for (int64_t b = 0; b < k_count; ++b) {
+          for (int64_t a = 0; a < count; ++a) {
+            put(i - line + a, j - k + b, read(from + b * k_step + a * step));
+          }
+        }
+      });
+    });
+  });
+}
+
+/// A pair's low and high half as integers: k counts pairs, and a missing last half is 0.
+template <class Put>
+void read_pairs(const StridedMatrix& matrix, int64_t batch, int64_t line, int64_t lines, int64_t k,
+                int64_t depth, const Put& put) {
+  const int64_t halves = std::min(2 * depth, matrix.k.size() - 2 * k);
+  read_block<int16_t>(matrix, batch, line, lines, 2 * k, halves, put);
+  if (halves < 2 * depth) {
+    for (int64_t i = 0; i < lines; ++i) put(i, halves, int16_t{0});
+  }
+}
+
+}  // namespace
+
+template <class T>
+MagnitudeRange StridedOperand<T>::pack_rows(int64_t batch, int64_t row, int64_t rows, int64_t k,
+                                            int64_t depth, T* target, int64_t row_stride,
+                                            int64_t part_stride) const {
+  if constexpr (std::is_same_v<T, float>) {
+    return pack_axes(matrix_, batch, matrix_.lines, row, rows, matrix_.k, k, depth,
+                     {target, row_stride, depth, 0, part_stride, parts_}, host_);
+  } else if constexpr (std::is_same_v<T, Int16Pair>) {
+    auto* halves = reinterpret_cast<int16_t*>(target);
+    read_pairs(matrix_, batch, row, rows, k, depth, [&](int64_t i, int64_t j, int16_t value) {
+      halves[2 * i * row_stride + j] = value;
+    });
+  } else {
+    read_block<T>(matrix_, batch, row, rows, k, depth,
+                  [&](int64_t i, int64_t j, T value) { target[i * row_stride + j] = value; });
+  }
+  return {};
+}
+
+template <class T>
+MagnitudeRange StridedOperand<T>::pack_columns(int64_t batch, int64_t column, int64_t columns,
+                                               int64_t k, int64_t depth, T* target, int64_t panel,
+                                               int64_t panel_stride, int64_t part_stride) const {
+  if (const int64_t ragged = columns % panel) {
+    for (int p = 0; p < parts_; ++p) {
+      T* last = target + p * part_stride + columns / panel * panel_stride;
+      for (int64_t i = 0; i < depth; ++i) {
+        std::fill(last + i * panel + ragged, last + (i + 1) * panel, T{});
+      }
+    }
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    return pack_axes(matrix_, batch, matrix_.k, k, depth, matrix_.lines, column, columns,
+                     {target, panel, panel, panel_stride, part_stride, parts_}, host_);
+  } else if constexpr (std::is_same_v<T, Int16Pair>) {
+    auto* halves = reinterpret_cast<int16_t*>(target);
+    read_pairs(matrix_, batch, column, columns, k, depth, [&](int64_t i, int64_t j, int16_t value) {
+      const int64_t at = i / panel * panel_stride + j / 2 * panel + i % panel;
+      halves[2 * at + j % 2] = value;
+    });
+  } else {
+    read_block<T>(matrix_, batch, column, columns, k, depth, [&](int64_t i, int64_t j, T value) {
+      target[i / panel * panel_stride + j * panel + i % panel] = value;
+    });
+  }
+  return {};
+}
+
+template class StridedOperand<float>;
+template class StridedOperand<double>;
+template class StridedOperand<uint32_t>;
+template class StridedOperand<uint64_t>;
+template class StridedOperand<Int16Pair>;
+
+namespace {
+
+template <class Acc>
+bool same_element(ElementType element) {
+  if constexpr (std::is_same_v<Acc, float>) return element == ElementType::kF32;
+  if constexpr (std::is_same_v<Acc, double>) return element == ElementType::kF64;
+  return hlo::is_integer(element) && hlo::byte_width(element) == sizeof(Acc);
+}
+
+template <class Acc>
+void store_element(ElementType element, std::byte* to, Acc value) {
+  if constexpr (std::is_floating_point_v<Acc>) {
+    store_float(element, to, value);
+  } else {
+    store_integer(element, to, element == ElementType::kI1 ? value != 0 : value);
+  }
+}
+
+/// A block of totals, rows `stride` apart, and its place: element (r, c) at
+/// to + r * row_step + c * column_step bytes.
+template <class Acc>
+struct TileBlock {
+  const Acc* totals;
+  int64_t stride, rows, columns;
+  std::byte* to;
+  int64_t row_step, column_step;
+};
+
+template <class Acc>
+void store_elements(ElementType element, const TileBlock<Acc>& block) {
+  for (int64_t r = 0; r < block.rows; ++r) {
+    for (int64_t c = 0; c < block.columns; ++c) {
+      store_element(element, block.to + r * block.row_step + c * block.column_step,
+                    block.totals[r * block.stride + c]);
+    }
+  }
+}
+
+void store_rows(ElementType element, const TileBlock<float>& block, const HostKernels& host) {
+  const StoreFunction store = element == ElementType::kBF16 ? host.store_bf16 : host.store_f16;
+  for (int64_t r = 0; r < block.rows; ++r) {
+    const float* from = block.totals + r * block.stride;
+    std::byte* to = block.to + r * block.row_step;
+    if (element == ElementType::kF32) {
+      std::memcpy(to, from, block.columns * sizeof(float));
+    } else {
+      store(from, block.columns, to);
+    }
+  }
+}
+
+/// Dense rows: transposes, then stores the columns as rows.
+void store_columns(ElementType element, const TileBlock<float>& block, const HostKernels& host) {
+  constexpr int64_t kColumns = 32, kRows = 96;
+  if (element == ElementType::kF32 && block.column_step % 4 == 0) {
+    return host.transpose_f32(block.totals, block.stride, block.rows, block.columns,
+                              reinterpret_cast<float*>(block.to), block.column_step / 4);
+  }
+  float buffer[kColumns * kRows];
+  for (int64_t r = 0; r < block.rows; r += kRows) {
+    for (int64_t c = 0; c < block.columns; c += kColumns) {
+      const int64_t rows = std::min(kRows, block.rows - r);
+      const int64_t columns = std::min(kColumns, block.columns - c);
+      host.transpose_f32(block.totals + r * block.stride + c, block.stride, rows, columns, buffer,
+                         kRows);
+      store_rows(
+          element,
+          {buffer, kRows, columns, rows, block.to + r * block.row_step + c * block.column_step,
+           block.column_step, block.row_step},
+          host);
+    }
+  }
+}
+
+void store_block(ElementType element, const TileBlock<float>& block, const HostKernels& host) {
+  const bool fast =
+      element == ElementType::kF32 || element == ElementType::kBF16 || element == ElementType::kF16;
+  const int64_t width = hlo::byte_width(element);
+  if (fast && (block.column_step == width || block.columns == 1)) {
+    store_rows(element, block, host);
+  } else if (fast && block.row_step == width && block.stride != 0) {
+    store_columns(element, block, host);
+  } else {
+    store_elements(element, block);
+  }
+}
+
+template <class Acc>
+void store_block(ElementType element, const TileBlock<Acc>& block, const HostKernels&) {
+  store_elements(element, block);
+}
+
+}  // namespace
+
+template <class Acc>
+StridedTiles<Acc>::StridedTiles(const StridedResult& result, const HostKernels& host)
+    : result_(result),
+      host_(host),
+      direct_(same_element<Acc>(result.element) && result.element_stride == sizeof(Acc) &&
+              result.rows.is_single() && result.columns.is_single() &&
+              result.columns.stride() == 1) {}
+
+template <class Acc>
+Acc* StridedTiles<Acc>::direct(int64_t batch, int64_t row, int64_t column) const {
+  if (!direct_) return nullptr;
+  return reinterpret_cast<Acc*>(result_.data) + result_.batch.offset(batch) +
+         result_.rows.offset(row) + result_.columns.offset(column);
+}
+
+template <class Acc>
+void StridedTiles<Acc>::store(int64_t batch, int64_t row, int64_t rows, int64_t column,
+                              int64_t columns, const Acc* totals, int64_t stride) const {
+  const int64_t width = result_.element_stride;
+  std::byte* data = result_.data + result_.batch.offset(batch) * width;
+  result_.rows.for_each_run(row, row + rows, [&](int64_t r, int64_t row_offset, int64_t count) {
+    result_.columns.for_each_run(
+        column, column + columns, [&](int64_t c, int64_t column_offset, int64_t column_count) {
+          store_block(
+              result_.element,
+              TileBlock<Acc>{totals + (r - row) * stride + (c - column), stride, count,
+                             column_count, data + (row_offset + column_offset) * width,
+                             result_.rows.stride() * width, result_.columns.stride() * width},
+              host_);
+        });
+  });
+}
+
+template class StridedTiles<float>;
+template class StridedTiles<double>;
+template class StridedTiles<uint32_t>;
+template class StridedTiles<uint64_t>;
+
+}  // namespace tpu::tensorcore

@@ -1,0 +1,66 @@
+// Operands and results of a product that lie in memory as strided tensors.
+#pragma once
+
+#include <cstddef>
+
+#include "emulator/hlo/types.h"
+#include "emulator/tensorcore/mxu/gemm.h"
+#include "emulator/tensorcore/mxu/strided_axis.h"
+
+namespace tpu::tensorcore {
+
+/// Where a batch of matrices lies: `lines` is the operand's own axis (rows of the left operand,
+/// columns of the right), `k` the contraction. Axes count elements of `element_stride` bytes, so
+/// that the parts of a complex type can be addressed.
+struct StridedMatrix {
+  hlo::ElementType element;
+  const std::byte* data;
+  int64_t element_stride;
+  StridedAxis batch, lines, k;
+};
+
+/// Packs a strided matrix, as the left or the right operand.
+template <class T>
+class StridedOperand final : public LeftOperand<T>, public RightOperand<T> {
+ public:
+  /// `parts`: into how many parts f32 elements are split; other types have one.
+  StridedOperand(const StridedMatrix& matrix, int parts, const HostKernels& host)
+      : matrix_(matrix), parts_(parts), host_(host) {}
+
+  MagnitudeRange pack_rows(int64_t batch, int64_t row, int64_t rows, int64_t k, int64_t depth,
+                           T* target, int64_t row_stride, int64_t part_stride) const override;
+  MagnitudeRange pack_columns(int64_t batch, int64_t column, int64_t columns, int64_t k,
+                              int64_t depth, T* target, int64_t panel, int64_t panel_stride,
+                              int64_t part_stride) const override;
+
+ private:
+  const StridedMatrix& matrix_;
+  int parts_;
+  const HostKernels& host_;
+};
+
+struct StridedResult {
+  hlo::ElementType element;
+  std::byte* data;
+  int64_t element_stride;
+  StridedAxis batch, rows, columns;
+};
+
+/// Stores totals as elements of a strided tensor, rounded or wrapped to its type.
+template <class Acc>
+class StridedTiles final : public ResultTiles<Acc> {
+ public:
+  StridedTiles(const StridedResult& result, const HostKernels& host);
+
+  Acc* direct(int64_t batch, int64_t row, int64_t column) const override;
+  int64_t direct_stride() const override { return result_.rows.stride(); }
+  void store(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns,
+             const Acc* totals, int64_t stride) const override;
+
+ private:
+  const StridedResult& result_;
+  const HostKernels& host_;
+  bool direct_;
+};
+
+}  // namespace tpu::tensorcore

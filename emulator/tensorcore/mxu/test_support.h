@@ -1,0 +1,150 @@
+// Random tensors and calls for the MXU's tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "emulator/compiler/kernels/kernel.h"
+#include "emulator/tensorcore/mxu/element.h"
+
+namespace tpu::tensorcore::testing {
+
+using hlo::Dims;
+using hlo::ElementType;
+
+inline uint64_t test_seed() {
+  if (const char* text = std::getenv("TPU_TEST_SEED")) return std::strtoull(text, nullptr, 10);
+  return std::random_device{}();
+}
+
+using Random = std::mt19937_64;
+
+inline int64_t pick(Random& random, int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(random);
+}
+template <class T>
+const T& pick(Random& random, const std::vector<T>& from) {
+  return from[pick(random, 0, static_cast<int64_t>(from.size()) - 1)];
+}
+
+/// A tensor of its own memory whose dimensions lie in any order, with gaps.
+struct Tensor {
+  ElementType element;
+  Dims shape, strides;
+  std::vector<std::byte> bytes;
+  int64_t origin = 0;  ///< element index of index 0...0 (strides may be negative)
+
+  compiler::ConstView const_view() const {
+    return {element, shape, strides, bytes.data() + origin * hlo::byte_width(element)};
+  }
+  compiler::View view() {
+    return {element, shape, strides, bytes.data() + origin * hlo::byte_width(element)};
+  }
+};
+
+enum class Layout { kDense, kStrided };
+
+/// Random order of dimensions, gaps and, rarely, negative strides if kStrided.
+inline Tensor make_tensor(ElementType element, const Dims& shape, Layout layout, Random& random) {
+  Tensor tensor{element, shape, Dims(shape.size(), 0), {}, 0};
+  std::vector<size_t> order(shape.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
+  if (layout == Layout::kStrided) std::shuffle(order.begin(), order.end(), random);
+  int64_t step = layout == Layout::kStrided && pick(random, 0, 3) == 0 ? 2 : 1;
+  int64_t first = 0;
+  for (size_t d : order) {
+    const bool negative = layout == Layout::kStrided && pick(random, 0, 9) == 0;
+    tensor.strides[d] = negative ? -step : step;
+    if (negative && shape[d] > 0) first += (shape[d] - 1) * step;
+    step *= std::max<int64_t>(shape[d], 1);
+    if (layout == Layout::kStrided && pick(random, 0, 3) == 0) step += pick(random, 0, 3);
+  }
+  tensor.origin = first;
+  tensor.bytes.resize(static_cast<size_t>(std::max<int64_t>(step, 1)) * hlo::byte_width(element));
+  return tensor;
+}
+
+/// What random numbers look like.
+enum class Values {
+  kNormal,   ///< around 1
+  kWide,     ///< any exponent: products overflow and underflow
+  kSpecial,  ///< kNormal with zeros, infinities, NaNs, subnormals, numbers that overflow bf16
+};
+
+inline double random_float(Values values, Random& random) {
+  const double normal = std::normal_distribution<double>()(random);
+  if (values == Values::kWide) return std::ldexp(normal, static_cast<int>(pick(random, -140, 127)));
+  if (values == Values::kSpecial && pick(random, 0, 30) == 0) {
+    static const std::vector<double> specials = {0.0,   -0.0,     INFINITY,      -INFINITY, NAN,
+                                                 1e-40, -1e-45,   3.4e38,        -3.4e38,   1e-20,
+                                                 1e20,  0x1p-75f, 0x1.fffffep127};
+    return pick(random, specials);
+  }
+  return normal;
+}
+
+inline void fill(Tensor& tensor, Values values, Random& random) {
+  const ElementType real = hlo::real_part(tensor.element);
+  const int width = hlo::byte_width(real);
+  for (size_t at = 0; at + width <= tensor.bytes.size(); at += width) {
+    if (hlo::is_float(real)) {
+      store_float(real, &tensor.bytes[at], random_float(values, random));
+    } else {
+      const uint64_t bits = random();
+      store_integer(real, &tensor.bytes[at], real == ElementType::kI1 ? bits & 1 : bits);
+    }
+  }
+}
+
+/// Byte offsets of all elements in row-major order.
+inline std::vector<int64_t> element_offsets(const Tensor& tensor) {
+  std::vector<int64_t> offsets;
+  const int64_t count = hlo::num_elements(tensor.shape);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i, at = tensor.origin;
+    for (size_t d = tensor.shape.size(); d-- > 0; rest /= tensor.shape[d]) {
+      at += rest % tensor.shape[d] * tensor.strides[d];
+    }
+    offsets.push_back(at * hlo::byte_width(tensor.element));
+  }
+  return offsets;
+}
+
+/// Same bits, except that any NaN equals any NaN.
+inline bool same_number(ElementType element, const std::byte* a, const std::byte* b) {
+  if (std::memcmp(a, b, hlo::byte_width(element)) == 0) return true;
+  if (hlo::is_complex(element)) {
+    const ElementType real = hlo::real_part(element);
+    const int width = hlo::byte_width(real);
+    return same_number(real, a, b) && same_number(real, a + width, b + width);
+  }
+  return hlo::is_float(element) && std::isnan(load_float(element, a)) &&
+         std::isnan(load_float(element, b));
+}
+
+/// Index of the first element that differs, or -1.
+inline int64_t first_difference(const Tensor& a, const Tensor& b) {
+  const std::vector<int64_t> a_offsets = element_offsets(a), b_offsets = element_offsets(b);
+  for (size_t i = 0; i < a_offsets.size(); ++i) {
+    if (!same_number(a.element, &a.bytes[a_offsets[i]], &b.bytes[b_offsets[i]])) {
+      return static_cast<int64_t>(i);
+    }
+  }
+  return -1;
+}
+
+inline std::string describe(const Tensor& tensor) {
+  std::string text = std::string(hlo::name(tensor.element)) + "[";
+  for (size_t d = 0; d < tensor.shape.size(); ++d) {
+    text += std::to_string(tensor.shape[d]) + ":" + std::to_string(tensor.strides[d]) + " ";
+  }
+  return text + "]";
+}
+
+}  // namespace tpu::tensorcore::testing
