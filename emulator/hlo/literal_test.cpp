@@ -17,9 +17,8 @@ using enum ElementType;
 
 const std::vector<ElementType> kIntegers = {kSI4, kSI8, kSI16, kSI32, kSI64,
                                             kUI4, kUI8, kUI16, kUI32, kUI64};
-const std::vector<ElementType> kNarrowFloats = {kF8E4M3FN,   kF8E5M2,        kF8E4M3FNUZ,
-                                                kF8E5M2FNUZ, kF8E4M3B11FNUZ, kBF16,
-                                                kF16};
+const std::vector<ElementType> kNarrowFloats = {kF8E4M3FN,      kF8E5M2, kF8E4M3FNUZ, kF8E5M2FNUZ,
+                                                kF8E4M3B11FNUZ, kBF16,   kF16};
 
 // The value of a signed or unsigned number of `bits` bits, by its definition.
 int64_t modulo(int64_t value, int bits, bool is_signed) {

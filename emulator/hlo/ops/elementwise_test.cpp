@@ -66,8 +66,7 @@ char letter(ElementType type) {
 }
 
 TensorType unary_result(OpKind kind, const TensorType& operand) {
-  const bool real =
-      kind == OpKind::kAbs || kind == OpKind::kReal || kind == OpKind::kImag;
+  const bool real = kind == OpKind::kAbs || kind == OpKind::kReal || kind == OpKind::kImag;
   if (kind == OpKind::kIsFinite) return {kI1, operand.shape};
   return {real ? real_part(operand.element) : operand.element, operand.shape};
 }
@@ -96,9 +95,8 @@ TEST(Elementwise, ElementTypesOfEachOp) {
 }
 
 TEST(Elementwise, TheListsAboveAreComplete) {
-  const std::vector<OpKind> others = {OpKind::kCompare, OpKind::kSelect, OpKind::kClamp,
-                                      OpKind::kConvert, OpKind::kComplex,
-                                      OpKind::kReducePrecision};
+  const std::vector<OpKind> others = {OpKind::kCompare, OpKind::kSelect,  OpKind::kClamp,
+                                      OpKind::kConvert, OpKind::kComplex, OpKind::kReducePrecision};
   for (int i = 0; i < kNumOpKinds; ++i) {
     const auto kind = static_cast<OpKind>(i);
     const bool listed = kUnary.contains(kind) || kBinary.contains(kind) ||
@@ -203,9 +201,8 @@ TEST(Conversion, ConvertAnyTensorToAny) {
                    [](Builder& b) {
                      b.create(OpKind::kConvert, {b.parameter({kF32, {2}})}, {}, {}, {{kF64, {3}}});
                    }},
-                  {"result type", [](Builder& b) {
-                     b.create(OpKind::kConvert, {b.parameter({kF32, {2}})});
-                   }}});
+                  {"result type",
+                   [](Builder& b) { b.create(OpKind::kConvert, {b.parameter({kF32, {2}})}); }}});
 }
 
 TEST(Conversion, BitcastKeepsTheBits) {
@@ -213,9 +210,9 @@ TEST(Conversion, BitcastKeepsTheBits) {
     return [=](Builder& b) { return b.bitcast_convert(b.parameter(from), to); };
   };
   const std::pair<TensorType, TensorType> good[] = {
-      {{kF32, {2, 3}}, {kSI32, {2, 3}}},    {{kF32, {2}}, {kUI8, {2, 4}}},
-      {{kUI8, {2, 4}}, {kF32, {2}}},        {{kF64, {}}, {kBF16, {4}}},
-      {{kSI8, {3}}, {kSI4, {3, 2}}},        {{kComplexF64, {}}, {kComplexF32, {2}}},
+      {{kF32, {2, 3}}, {kSI32, {2, 3}}}, {{kF32, {2}}, {kUI8, {2, 4}}},
+      {{kUI8, {2, 4}}, {kF32, {2}}},     {{kF64, {}}, {kBF16, {4}}},
+      {{kSI8, {3}}, {kSI4, {3, 2}}},     {{kComplexF64, {}}, {kComplexF32, {2}}},
   };
   for (const auto& [from, to] : good) EXPECT_EQ(type_of_built(cast(from, to)), to);
   const auto refused = [&](TensorType from, TensorType to) {
@@ -237,10 +234,9 @@ TEST(Conversion, ComplexAndReducePrecision) {
               return b.complex(x, x);
             }),
             (TensorType{kComplexF64, {2}}));
-  EXPECT_EQ(type_of_built([](Builder& b) {
-              return b.reduce_precision(b.parameter({kF32, {2}}), 5, 0);
-            }),
-            (TensorType{kF32, {2}}));
+  EXPECT_EQ(
+      type_of_built([](Builder& b) { return b.reduce_precision(b.parameter({kF32, {2}}), 5, 0); }),
+      (TensorType{kF32, {2}}));
   expect_refused({
       {"complex_i1",
        [](Builder& b) { b.complex(b.parameter({kBF16, {}}), b.parameter({kBF16, {}})); }},

@@ -78,12 +78,10 @@ TEST(Gather, ResultIsBatchesAndWindowsInterleaved) {
 TEST(Scatter, AcceptsTheGathersForm) {
   check_property(1000, [](Choices& choices) -> std::string {
     const Gather g = random_gather(choices);
-    const ScatterDimensionNumbers n{g.numbers.offset_dims,
-                                    g.numbers.collapsed_slice_dims,
-                                    g.numbers.operand_batching_dims,
-                                    g.numbers.start_indices_batching_dims,
-                                    g.numbers.start_index_map,
-                                    g.numbers.index_vector_dim};
+    const ScatterDimensionNumbers n{
+        g.numbers.offset_dims,           g.numbers.collapsed_slice_dims,
+        g.numbers.operand_batching_dims, g.numbers.start_indices_batching_dims,
+        g.numbers.start_index_map,       g.numbers.index_vector_dim};
     try {
       const TensorType got = type_of_built([&](Builder& b) {
         return b.scatter({b.parameter({kF32, g.operand})}, b.parameter({kSI32, g.indices}),
@@ -107,9 +105,8 @@ TEST(Gather, Refusals) {
   const auto with = [](auto change) {
     Case c;
     change(c);
-    return [c](Builder& b) {
-      b.gather(b.parameter(c.operand), b.parameter(c.indices), c.n, c.sizes);
-    };
+    return
+        [c](Builder& b) { b.gather(b.parameter(c.operand), b.parameter(c.indices), c.n, c.sizes); };
   };
   Module module;
   Builder good(module.add_function("main").body);
@@ -182,9 +179,7 @@ TEST(Scatter, Refusals) {
       {"scatter_c4", with([](Case& c) { c.updates[0].shape = {3, 2, 5}; })},
       {"scatter_c4", with([](Case& c) { c.updates[0].shape = {3, 3, 4}; })},
       {"scatter_c4", with([](Case& c) { c.updates[0].shape = {3, 2, 4, 1}; })},
-      {"scatter_c5", with([&](Case& c) {
-         c.updates = {update, update};
-       })},
+      {"scatter_c5", with([&](Case& c) { c.updates = {update, update}; })},
       {"scatter_c6", with([](Case& c) { c.updates[0].element = kF64; })},
       {"scatter_c7", with([](Case& c) { c.n = {{2, 1}, {}, {0}, {0}, {1}, 2}; })},
       {"scatter_c8", with([](Case& c) { c.n.update_window_dims = {3}; })},

@@ -21,7 +21,8 @@ Dims random_shape(Choices& choices, int64_t max_rank = 4, int64_t min_size = 0) 
 Dims random_permutation(Choices& choices, int64_t size) {
   Dims permutation(size);
   for (int64_t i = 0; i < size; ++i) permutation[i] = i;
-  for (int64_t i = 0; i < size; ++i) std::swap(permutation[i], permutation[choices.in(i, size - 1)]);
+  for (int64_t i = 0; i < size; ++i)
+    std::swap(permutation[i], permutation[choices.in(i, size - 1)]);
   return permutation;
 }
 

@@ -142,7 +142,8 @@ struct Convolution {
 Dims random_permutation(Choices& choices, int64_t size) {
   Dims permutation(size);
   for (int64_t i = 0; i < size; ++i) permutation[i] = i;
-  for (int64_t i = 0; i < size; ++i) std::swap(permutation[i], permutation[choices.in(i, size - 1)]);
+  for (int64_t i = 0; i < size; ++i)
+    std::swap(permutation[i], permutation[choices.in(i, size - 1)]);
   return permutation;
 }
 
@@ -213,7 +214,10 @@ TEST(Convolution, Refusals) {
   const ConvDimensionNumbers numbers{.input_spatial_dimensions = {2},
                                      .kernel_spatial_dimensions = {2},
                                      .output_spatial_dimensions = {2}};
-  const Builder::ConvolutionWindow window{{1}, {1, 2, {0, 0}}, {1}, {1}, {false}};
+  Builder::ConvolutionWindow window;
+  window.window_strides = window.lhs_dilation = window.rhs_dilation = {1};
+  window.padding = {1, 2, {0, 0}};
+  window.window_reversal = {false};
   struct Case {
     TensorType lhs{kF32, {4, 6, 8}}, rhs{kF32, {6, 6, 3}};
     ConvDimensionNumbers n;
@@ -340,12 +344,12 @@ TEST(Reduce, KeepsTheOtherDimensions) {
     }
     Module module;
     Builder b(module.add_function("main").body);
-    const std::vector<Value*> got = b.reduce(
-        {b.parameter({kF32, shape}), b.parameter({kSI32, shape})},
-        {b.constant(kF32, 0.0), b.constant(kSI32, int64_t{0})}, dimensions,
-        [](Builder& inner, std::span<Value* const> args) {
-          inner.ret({inner.add(args[0], args[2]), inner.maximum(args[1], args[3])});
-        });
+    const std::vector<Value*> got =
+        b.reduce({b.parameter({kF32, shape}), b.parameter({kSI32, shape})},
+                 {b.constant(kF32, 0.0), b.constant(kSI32, int64_t{0})}, dimensions,
+                 [](Builder& inner, std::span<Value* const> args) {
+                   inner.ret({inner.add(args[0], args[2]), inner.maximum(args[1], args[3])});
+                 });
     if (got.size() != 2 || got[0]->type.element != kF32 || got[1]->type.element != kSI32) {
       return "wrong element types";
     }
