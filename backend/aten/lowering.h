@@ -4,6 +4,7 @@
 // eager ops one at a time, windows of ops, and FX graphs: they differ in where operands come from.
 #pragma once
 
+#include <c10/util/ArrayRef.h>
 #include <c10/util/Exception.h>
 
 #include <optional>

@@ -1,0 +1,364 @@
+// Writing by index. Where several values meet in one element, they are combined in ascending
+// order of the index tensor, so that the bits do not depend on threads.
+#include <algorithm>
+
+#include "backend/aten/indexing.h"
+#include "backend/aten/lowering_table.h"
+#include "backend/aten/reduction.h"
+
+namespace torch_tpu::aten {
+namespace {
+
+using tpu::hlo::OpKind;
+using tpu::hlo::ScatterDimensionNumbers;
+
+/// What becomes of an element and the value that arrives there.
+Builder::Body combine(OpKind kind) {
+  if (kind != OpKind::kReturn) return Builder::combiner(kind);
+  return [](Builder& r, std::span<Value* const> a) { r.ret({a[1]}); };  // the later one stays
+}
+
+Value* scatter_with(Builder& b, Value* target, Value* indices, Value* updates,
+                    const ScatterDimensionNumbers& numbers, OpKind kind) {
+  return b.scatter({target}, indices, {updates}, numbers, /*indices_are_sorted=*/false,
+                   /*unique_indices=*/false, combine(kind))[0];
+}
+
+/// target[index[i, j], j] combined with updates[i, j], for dim 0 of two. All of one rank; index and
+/// updates of one shape, which may be smaller than target's apart from `dim`.
+Value* scatter_along(Lowering& op, Value* target, int64_t dim, Value* index, Value* updates,
+                     OpKind kind) {
+  Builder& b = op.b;
+  const int64_t rank = target->type.rank();
+  ScatterDimensionNumbers numbers;
+  numbers.index_vector_dim = rank;
+  Dims window = index->type.shape;
+  window[dim] = target->type.shape[dim];
+  if (window == target->type.shape) {
+    numbers.inserted_window_dims = {dim};
+    numbers.scatter_dims_to_operand_dims = {dim};
+    for (int64_t d = 0; d < rank; ++d) {
+      if (d == dim) continue;
+      numbers.input_batching_dims.push_back(d);
+      numbers.scatter_indices_batching_dims.push_back(d);
+    }
+    return scatter_with(b, target, index, updates, numbers, kind);
+  }
+  // A smaller index reaches a corner of the target: spell out every coordinate.
+  Dims column = index->type.shape;
+  column.push_back(1);
+  std::vector<Value*> coordinates;
+  for (int64_t d = 0; d < rank; ++d) {
+    Value* c = d == dim ? index : b.iota({ElementType::kSI64, index->type.shape}, d);
+    coordinates.push_back(b.reshape(c, column));
+  }
+  numbers.inserted_window_dims = numbers.scatter_dims_to_operand_dims = iota_dims(rank);
+  return scatter_with(b, target, b.concatenate(coordinates, rank), updates, numbers, kind);
+}
+
+/// Whole slices: target[.., index[i], ..] along `dim` combined with source[.., i, ..].
+Value* scatter_slices(Lowering& op, Value* target, int64_t dim, Value* index, Value* source,
+                      OpKind kind) {
+  ScatterDimensionNumbers numbers;
+  numbers.inserted_window_dims = {dim};
+  numbers.scatter_dims_to_operand_dims = {dim};
+  numbers.index_vector_dim = 1;
+  for (int64_t d = 0; d < target->type.rank(); ++d) {
+    if (d != dim) numbers.update_window_dims.push_back(d);
+  }
+  return scatter_with(op.b, target, index, source, numbers, kind);
+}
+
+/// self, dim, index and source of the scatter family, checked. A 0-d tensor becomes 1-d.
+struct ScatterCall {
+  Tensor self;
+  int64_t dim;
+  Value *target, *index;
+  bool nothing;  ///< the index is empty
+};
+
+ScatterCall read(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self"), index = op.tensor("index");
+  TORCH_CHECK(index.dtype == DType::Long || index.dtype == DType::Int,
+              "scatter(): Expected dtype int32/int64 for index");
+  const int64_t dim = wrap_dim(op.integer("dim"), self.dim());
+  if (index.numel() == 0) return {self, dim, self.value, nullptr, true};
+  const auto at_least_1d = [&](Value* x) { return x->type.rank() == 0 ? b.reshape(x, {1}) : x; };
+  Value* target = at_least_1d(self.value);
+  Value* where = at_least_1d(index.value);
+  TORCH_CHECK(where->type.rank() == target->type.rank(),
+              "Index tensor must have the same number of dimensions as self tensor");
+  for (int64_t d = 0; d < target->type.rank(); ++d) {
+    TORCH_CHECK(d == dim || where->type.shape[d] <= target->type.shape[d],
+                "Expected index ", c10::IntArrayRef(index.shape()), " to be no larger than self ",
+                c10::IntArrayRef(self.shape()), " apart from dimension ", dim);
+  }
+  return {self, dim, target, checked_index(op, where, target->type.shape[dim], false, dim), false};
+}
+
+/// The part of `src` that the index covers.
+Value* covered_source(Lowering& op, const ScatterCall& call) {
+  const Tensor src = op.tensor("src");
+  TORCH_CHECK(src.dtype == call.self.dtype, "scatter(): Expected self.dtype to be equal to src.dtype");
+  Value* x = src.dim() == 0 ? op.b.reshape(src.value, {1}) : src.value;
+  const Dims& wanted = call.index->type.shape;
+  TORCH_CHECK(x->type.shape.size() == wanted.size(),
+              "Index tensor must have the same number of dimensions as src tensor");
+  for (size_t d = 0; d < wanted.size(); ++d) {
+    TORCH_CHECK(wanted[d] <= x->type.shape[d], "Expected index ", c10::IntArrayRef(wanted),
+                " to be no larger than src ", c10::IntArrayRef(x->type.shape));
+  }
+  return crop(op.b, x, wanted);
+}
+
+Value* filled_source(Lowering& op, const ScatterCall& call) {
+  return op.broadcast_to(op.convert(op.scalar("value"), call.self.dtype), call.index->type.shape);
+}
+
+using Source = Value* (*)(Lowering&, const ScatterCall&);
+
+OpKind named_combiner(const std::string& reduce) {
+  if (reduce == "add" || reduce == "sum" || reduce == "mean") return OpKind::kAdd;
+  if (reduce == "multiply" || reduce == "prod") return OpKind::kMultiply;
+  if (reduce == "amax") return OpKind::kMaximum;
+  if (reduce == "amin") return OpKind::kMinimum;
+  TORCH_CHECK(false, "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce);
+}
+
+/// Narrow floats are summed in float32 and rounded once.
+Value* combined(Lowering& op, const ScatterCall& call, Value* source, OpKind kind) {
+  const DType compute = kind == OpKind::kReturn ? call.self.dtype : compute_type(call.self.dtype);
+  Value* result = scatter_along(op, op.convert(call.target, compute), call.dim, call.index,
+                                op.convert(source, compute), kind);
+  return op.b.reshape(op.convert(result, call.self.dtype), call.self.shape());
+}
+
+LowerFunction scatter(Source source, OpKind kind) {
+  return [=](Lowering& op) {
+    const ScatterCall call = read(op);
+    if (call.nothing) return op.result(call.self.value);
+    op.result(combined(op, call, source(op, call), kind));
+  };
+}
+
+LowerFunction scatter_named(Source source) {
+  return [=](Lowering& op) {
+    const ScatterCall call = read(op);
+    const OpKind kind = named_combiner(op.string("reduce"));
+    if (call.nothing) return op.result(call.self.value);
+    op.result(combined(op, call, source(op, call), kind));
+  };
+}
+
+// scatter_reduce: like scatter with a combiner, but the old values may be left out, and mean
+// divides by the number of values that arrived.
+void scatter_reduce(Lowering& op) {
+  Builder& b = op.b;
+  const ScatterCall call = read(op);
+  const std::string name = op.string("reduce");
+  const OpKind kind = named_combiner(name);
+  if (call.nothing) return op.result(call.self.value);
+  const bool include_self = op.boolean("include_self");
+  const DType compute = compute_type(call.self.dtype);
+  Value* target = op.convert(call.target, compute);
+  Value* source = op.convert(covered_source(op, call), compute);
+  Value* start = target;
+  Value* ones = b.splat({ElementType::kSI64, source->type.shape}, int64_t{1});
+  Value* none = b.splat({ElementType::kSI64, target->type.shape}, int64_t{0});
+  Value* arrived = scatter_along(op, none, call.dim, call.index, ones, OpKind::kAdd);
+  Value* touched = b.compare(arrived, none, "GT");
+  if (!include_self) {
+    Value* identity = identity_of(b, kind, target->type.element);
+    start = b.select(touched, op.broadcast_to(identity, target->type.shape), target);
+  }
+  Value* result = scatter_along(op, start, call.dim, call.index, source, kind);
+  if (name == "mean") {
+    Value* one = b.splat(none->type, int64_t{1});
+    Value* count = include_self ? b.add(arrived, one) : b.maximum(arrived, one);
+    Value* divisor = op.convert(count, compute);
+    result = b.divide(result, divisor);
+  }
+  op.result(b.reshape(op.convert(result, call.self.dtype), call.self.shape()));
+}
+
+/// index_add, index_copy and index_fill write whole slices.
+struct SliceCall {
+  Tensor self;
+  int64_t dim;
+  Value *target, *index;
+};
+
+SliceCall read_slices(Lowering& op, std::string_view name) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self"), index = op.tensor("index");
+  TORCH_CHECK_INDEX(index.dim() <= 1, name, "(): Index is supposed to be a vector, but got dim: ",
+                    index.dim());
+  TORCH_CHECK(index.dtype == DType::Long || index.dtype == DType::Int, name,
+              "(): Expected dtype int32/int64 for index");
+  const int64_t dim = wrap_dim(op.integer("dim"), self.dim());
+  Value* target = self.dim() == 0 ? b.reshape(self.value, {1}) : self.value;
+  Value* vector = b.reshape(index.value, {index.numel()});
+  return {self, dim, target,
+          checked_index(op, vector, target->type.shape[dim], name != "index_add", dim)};
+}
+
+Value* read_slice_source(Lowering& op, const SliceCall& call, std::string_view name) {
+  const Tensor source = op.tensor("source");
+  TORCH_CHECK(source.dtype == call.self.dtype, name,
+              "(): self and source expected to have the same dtype, but got (self) ",
+              c10::toString(call.self.dtype), " and (source) ", c10::toString(source.dtype));
+  Dims expected = call.target->type.shape;
+  expected[call.dim] = call.index->type.shape[0];
+  TORCH_CHECK(source.numel() == tpu::hlo::num_elements(expected) &&
+                  (source.dim() == 0 || source.shape() == expected),
+              name, "(): Source ", c10::IntArrayRef(source.shape()), " does not fit self ",
+              c10::IntArrayRef(call.self.shape()), " with ", expected[call.dim],
+              " indices along dimension ", call.dim);
+  return op.b.reshape(source.value, expected);
+}
+
+void index_add(Lowering& op) {
+  Builder& b = op.b;
+  const SliceCall call = read_slices(op, "index_add");
+  const DType compute = compute_type(call.self.dtype);
+  Value* source = op.convert(read_slice_source(op, call, "index_add"), compute);
+  if (compute != DType::Bool) {
+    Value* alpha = op.convert(op.scalar("alpha"), compute);
+    source = b.multiply(source, op.broadcast_to(alpha, source->type.shape));
+  }
+  Value* sum = scatter_slices(op, op.convert(call.target, compute), call.dim, call.index, source,
+                              OpKind::kAdd);
+  op.result(b.reshape(op.convert(sum, call.self.dtype), call.self.shape()));
+}
+
+void index_copy(Lowering& op) {
+  const SliceCall call = read_slices(op, "index_copy");
+  Value* source = read_slice_source(op, call, "index_copy");
+  Value* copied =
+      scatter_slices(op, call.target, call.dim, call.index, source, OpKind::kReturn);
+  op.result(op.b.reshape(copied, call.self.shape()));
+}
+
+void index_fill(Lowering& op) {
+  const SliceCall call = read_slices(op, "index_fill");
+  const Tensor value = op.tensor("value");
+  TORCH_CHECK(value.dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got "
+                                "tensor with ", value.dim(), " dimension(s).");
+  Dims shape = call.target->type.shape;
+  shape[call.dim] = call.index->type.shape[0];
+  Value* source = op.broadcast_to(op.convert(value, call.self.dtype), shape);
+  Value* filled = scatter_slices(op, call.target, call.dim, call.index, source, OpKind::kReturn);
+  op.result(op.b.reshape(filled, call.self.shape()));
+}
+
+// self[indices] = values, or += values.
+void index_put(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self"), values = op.tensor("values");
+  TORCH_CHECK_INDEX(values.dtype == self.dtype,
+                    "Index put requires the source and destination dtypes match, got ",
+                    c10::toString(self.dtype), " for the destination and ",
+                    c10::toString(values.dtype), " for the source.");
+  const AdvancedIndex at = read_advanced_index(op, self, op.tensors("indices"));
+  // The indexed result's shape, as `index` would return it.
+  Dims kept, shape;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (std::find(at.dims.begin(), at.dims.end(), d) == at.dims.end()) kept.push_back(d);
+  }
+  ScatterDimensionNumbers numbers;
+  const auto index_rank = static_cast<int64_t>(at.shape.size());
+  for (int64_t i = 0; i < static_cast<int64_t>(kept.size()); ++i) {
+    numbers.update_window_dims.push_back(i < at.position ? i : i + index_rank);
+  }
+  for (int64_t i = 0; i < static_cast<int64_t>(kept.size()) + index_rank; ++i) {
+    const bool of_index = i >= at.position && i < at.position + index_rank;
+    const int64_t k = i < at.position ? i : i - index_rank;
+    shape.push_back(of_index ? at.shape[i - at.position] : self.size(kept[k]));
+  }
+  // values broadcast to the indexed shape; extra leading dimensions of size 1 are dropped.
+  Dims value_shape = values.shape();
+  while (value_shape.size() > shape.size() && value_shape.front() == 1) {
+    value_shape.erase(value_shape.begin());
+  }
+  Value* source = b.reshape(values.value, value_shape);
+  const std::vector<Dims> pair = {shape, value_shape};
+  TORCH_CHECK(value_shape.size() <= shape.size() && broadcast_shapes(pair) == shape,
+              "shape mismatch: value tensor of shape ", c10::IntArrayRef(values.shape()),
+              " cannot be broadcast to indexing result of shape ", c10::IntArrayRef(shape));
+  const bool accumulate = op.boolean("accumulate");
+  const DType compute = accumulate ? compute_type(self.dtype) : self.dtype;
+  source = op.broadcast_to(op.convert(source, compute), shape);
+  numbers.inserted_window_dims = at.dims;
+  numbers.scatter_dims_to_operand_dims = at.dims;
+  numbers.index_vector_dim = index_rank;
+  Value* written = scatter_with(b, op.convert(self, compute), at.coordinates, source, numbers,
+                                accumulate ? OpKind::kAdd : OpKind::kReturn);
+  op.result(op.convert(written, self.dtype));
+}
+
+// self.flatten()[index] = source
+void put(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self"), index = op.tensor("index"), source = op.tensor("source");
+  TORCH_CHECK(index.numel() == source.numel(), "put_(): Expected source and index to have the same "
+              "number of elements, but got source.numel() = ", source.numel(),
+              ", index.numel() = ", index.numel());
+  TORCH_CHECK(self.dtype == source.dtype, "put_(): self and source expected to have the same dtype");
+  Value* flat = b.reshape(self.value, {self.numel()});
+  Value* where = checked_index(op, b.reshape(index.value, {index.numel()}), self.numel(), true, 0);
+  const bool accumulate = op.boolean("accumulate");
+  const DType compute = accumulate ? compute_type(self.dtype) : self.dtype;
+  Value* written = scatter_slices(op, op.convert(flat, compute), 0, where,
+                                  op.convert(b.reshape(source.value, {source.numel()}), compute),
+                                  accumulate ? OpKind::kAdd : OpKind::kReturn);
+  op.result(b.reshape(op.convert(written, self.dtype), self.shape()));
+}
+
+// Rows of the gradient, added up by the index they came from.
+void embedding_backward(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor grad = op.tensor("grad_output"), indices = op.tensor("indices");
+  const int64_t rows = op.integer("num_weights"), padding = op.integer("padding_idx");
+  const int64_t width = grad.size(grad.dim() - 1), count = indices.numel();
+  Value* index = op.convert(b.reshape(indices.value, {count}), DType::Long);
+  Value* updates = b.reshape(widened(op, grad), {count, width});
+  const ElementType element = updates->type.element;
+  if (op.boolean("scale_grad_by_freq")) {
+    Value* none = b.splat({ElementType::kSI64, {rows}}, int64_t{0});
+    Value* ones = b.splat({ElementType::kSI64, {count}}, int64_t{1});
+    Value* frequency = scatter_slices(op, none, 0, index, ones, OpKind::kAdd);
+    Value* divisor = b.convert(take(op, frequency, 0, index), element);
+    updates = b.divide(updates, b.broadcast_in_dim(divisor, updates->type.shape, {0}));
+  }
+  if (padding >= 0) {
+    Value* skip = b.compare(index, b.splat(index->type, padding), "EQ");
+    updates = b.select(b.broadcast_in_dim(skip, updates->type.shape, {0}),
+                       b.splat(updates->type, 0.0), updates);
+  }
+  Value* zeros = b.splat({element, {rows, width}}, 0.0);
+  op.result(op.convert(scatter_slices(op, zeros, 0, index, updates, OpKind::kAdd), grad.dtype));
+}
+
+}  // namespace
+
+void add_scatter(Table& table) {
+  const Table rows = {
+      {"scatter.src", scatter(covered_source, OpKind::kReturn)},
+      {"scatter.value", scatter(filled_source, OpKind::kReturn)},
+      {"scatter.reduce", scatter_named(covered_source)},
+      {"scatter.value_reduce", scatter_named(filled_source)},
+      {"scatter_add", scatter(covered_source, OpKind::kAdd)},
+      {"scatter_reduce.two", scatter_reduce},
+      {"index_add", index_add},
+      {"index_copy", index_copy},
+      {"index_fill.int_Scalar", index_fill},
+      {"index_fill.int_Tensor", index_fill},
+      {"_index_put_impl_", index_put},
+      {"put_", put},
+      {"embedding_dense_backward", embedding_backward},
+  };
+  table.insert(table.end(), rows.begin(), rows.end());
+}
+
+}  // namespace torch_tpu::aten
