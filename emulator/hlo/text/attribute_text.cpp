@@ -318,6 +318,28 @@ std::string dictionary_text(OpKind kind, const Attributes& attributes,
   return items.empty() ? "" : " {" + items + "}";
 }
 
+bool is_inherent(OpKind kind, std::string_view name) {
+  // Among those that the table does not know, custom_call's layouts; what the table adds to
+  // StableHLO is a message.
+  constexpr std::string_view kUnlisted[] = {"operand_layouts", "result_layouts",
+                                            "output_operand_aliases"};
+  if (kind == OpKind::kCustomCall && std::ranges::find(kUnlisted, name) != std::end(kUnlisted)) {
+    return true;
+  }
+  return find_spec(kind, name) && !(kind == OpKind::kCustomCall && name == "message");
+}
+
+void drop_defaults(OpKind kind, Attributes& attributes) {
+  if (kind != OpKind::kCustomCall) return;
+  const auto drop = [&](std::string_view name, const Attribute& value) {
+    const Attribute* found = attributes.find(name);
+    if (found && *found == value) attributes.erase(name);
+  };
+  drop("has_side_effect", false);
+  drop("api_version", int64_t{1});
+  drop("called_computations", std::vector<SymbolRef>{});
+}
+
 void parse_dictionary(Lexer& lexer, OpKind kind, Attributes& attributes) {
   lexer.expect("{");
   for (bool first = true; !lexer.accept("}"); first = false) {

@@ -34,6 +34,13 @@ Attribute parse_any_attribute(Lexer& lexer);
 std::string dictionary_text(OpKind kind, const Attributes& attributes,
                             std::span<const std::string_view> in_place);
 
+/// Whether the attribute is one of the op's own: the generic form keeps those apart.
+bool is_inherent(OpKind kind, std::string_view name);
+
+/// Removes the attributes of a custom_call that hold their defaults, as MLIR's printer does, so
+/// that both forms of a program give the same op.
+void drop_defaults(OpKind kind, Attributes& attributes);
+
 /// `{name = value, ...}` into `attributes`. Attributes that the op need not know are dropped,
 /// except a custom_call's.
 void parse_dictionary(Lexer& lexer, OpKind kind, Attributes& attributes);

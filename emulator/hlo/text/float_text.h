@@ -9,8 +9,8 @@
 
 namespace tpu::hlo::text {
 
-/// The number with the given encoding in `type` (a float type). Six decimals where they suffice
-/// (`1.000000e+00`), as many as the type can need where that reads back (`0.123456791`),
+/// The number with the given encoding in `type` (a float type). Six significant digits where they
+/// suffice (`1.500000e+00`), as many as the type can need where that reads back (`0.123456791`),
 /// otherwise the encoding (`0x7FC00000`): what MLIR prints.
 std::string float_text(ElementType type, uint64_t encoding);
 

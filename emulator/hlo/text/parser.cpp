@@ -155,6 +155,7 @@ void Parser::parse_functions(Module& module, std::string_view end) {
       lexer_.expect_symbol();
       lexer_.expect("=");
       lexer_.skip_brackets();
+      if (lexer_.at("{")) lexer_.skip_brackets();
     } else if (lexer_.at(TokenKind::kHash)) {
       skip_aliases();
     } else {
@@ -369,6 +370,7 @@ void Parser::parse_op(Block& block) {
 
 std::vector<Value*> Parser::append_op(Block& block, OpParts parts, size_t offset) {
   if (is_top_k(parts.attributes)) return append_top_k(block, parts, offset);
+  drop_defaults(parts.kind, parts.attributes);
   const Op* op = block.append(
       std::make_unique<Op>(parts.kind, std::move(parts.operands), std::move(parts.attributes),
                            std::move(parts.regions), std::move(parts.types.results)));

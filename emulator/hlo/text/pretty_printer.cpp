@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emulator/hlo/text/attribute_text.h"
+#include "emulator/hlo/text/chlo.h"
 #include "emulator/hlo/text/type_text.h"
 
 namespace tpu::hlo::text {
@@ -13,7 +14,9 @@ namespace {
 class Writer {
  public:
   Writer(const Op& op, const Syntax& syntax, const ValueNames& names)
-      : op_(op), names_(names), in_place_(attributes_in_place(syntax)) {}
+      : op_(op), names_(names), in_place_(attributes_in_place(syntax)) {
+    if (chlo_name(op)) in_place_.push_back("call_target_name");  // The op's name says it.
+  }
 
   std::optional<std::string> write(const Syntax& syntax) {
     write_pieces(syntax);
@@ -46,7 +49,7 @@ class Writer {
 
   const Op& op_;
   const ValueNames& names_;
-  const std::vector<std::string_view> in_place_;
+  std::vector<std::string_view> in_place_;
   std::string out_;
   int next_operand_ = 0;
   bool fits_ = true;

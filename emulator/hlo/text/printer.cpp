@@ -206,7 +206,7 @@ void FunctionPrinter::print_generic(const Op& op, int indent) {
   Attributes properties, others;
   for (const auto& [name, value] : op.attributes()) {
     if (is_chlo && name == "call_target_name") continue;
-    const bool is_property = is_chlo || find_spec(op.kind(), name);
+    const bool is_property = !is_chlo && is_inherent(op.kind(), name);
     (is_property ? properties : others).set(name, value);
   }
   const std::string text = dictionary_text(op.kind(), properties, {});
