@@ -116,6 +116,26 @@ def log_table(name: str, degree: int) -> Table:
     return Table(name, text, function, 0, largest, degree, lambda z: z / 2)
 
 
+def log_precise_table() -> Table:
+    def tail(z: mpf) -> mpf:
+        s = mpmath.sqrt(z)
+        return (2 * mpmath.atanh(s) / s - 2 - 2 * z / 3) / z**2
+
+    def series(z: mpf) -> mpf:
+        return mpmath.fsum(2 * z**k / (2 * k + 5) for k in range(30))
+
+    largest = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
+    return Table(
+        "kLogPreciseF64",
+        "(log((1 + s) / (1 - s)) / s - 2 - 2/3 s^2) / s^4 as a function of s^2",
+        lambda z: series(z) if z < mpf("1e-6") else tail(z),
+        0,
+        largest,
+        7,
+        lambda z: z**2 / 2,
+    )
+
+
 # --- trigonometric -----------------------------------------------------------------------------
 
 QUARTER_PI_SQUARED = (mp.pi / 4) ** 2
@@ -306,7 +326,7 @@ def lgamma_table() -> Table:
         function,
         -0.5,
         0.5,
-        20,
+        19,
         relative_to(function),
     )
 
@@ -339,7 +359,7 @@ def digamma_root_table() -> Table:
         function,
         1 - DIGAMMA_ROOT,
         2 - DIGAMMA_ROOT,
-        24,
+        22,
         relative_to(function),
     )
 
@@ -374,6 +394,7 @@ TABLES = [
     log_f32_table(),
     log_table("kLogWide", 3),
     log_table("kLogF64", 6),
+    log_precise_table(),
     sin_table("kSinWide", 3),
     sin_table("kSinF64", 6),
     cos_wide_table(),

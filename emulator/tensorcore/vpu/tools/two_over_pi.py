@@ -12,6 +12,8 @@ from mpmath import mp
 GROUP = 8  # exponents that share an entry
 PARTS = 4
 BITS = 53
+LARGE = 1600  # biased exponent from which on entries are scaled, lest they become subnormal
+LARGE_SCALE = 256
 
 
 def main() -> None:
@@ -22,6 +24,7 @@ def main() -> None:
     print("#pragma once\n\n#include <array>\n\nnamespace tpu::tensorcore {\n")
     print("// For doubles whose biased exponent is 8 g ... 8 g + 7, entries 4 g ... 4 g + 3 add up")
     print("// to 2 / pi less its leading bits whose products with such a double are multiples of 4.")
+    print("// From 2^577 on (group 200) entries are multiplied by 2^256.")
     print(f"inline constexpr std::array<double, {2048 // GROUP * PARTS}> kTwoOverPi = {{")
     for first in range(0, 2048, GROUP):
         # The smallest unit in the last place is 2^(first - 1075).
@@ -32,7 +35,8 @@ def main() -> None:
             unit = scale + top - BITS * (part + 1)
             value = rest >> unit
             rest -= value << unit
-            row.append(float(Fraction(value) * Fraction(2) ** (unit - scale)).hex())
+            exponent = unit - scale + (LARGE_SCALE if first >= LARGE else 0)
+            row.append(float(Fraction(value) * Fraction(2) ** exponent).hex())
         print(f"    {', '.join(row)},")
     print("};\n\n}  // namespace tpu::tensorcore")
 

@@ -1,6 +1,6 @@
-// Eight lanes in the host's vector registers: what the compiler's machine will emit, near enough to
-// measure an elementary function before the code generator runs. For benchmarks only: GCC or Clang
-// vector extensions, AVX2 and FMA intrinsics.
+// Eight lanes in AVX2 registers, near enough to what the compiler emits to measure the speed of an
+// elementary function, and to test that lanes get the scalar form's bits. For tests and benchmarks:
+// whoever includes it is compiled for AVX2 and FMA.
 #pragma once
 
 #include <immintrin.h>
@@ -10,11 +10,11 @@
 #include <cstdint>
 #include <span>
 
-#include "emulator/tensorcore/vpu/machine.h"
+#include "emulator/tensorcore/vpu/value.h"
 
 namespace tpu::tensorcore {
 
-struct BenchMachine {
+struct Avx2Machine {
   static constexpr int kLanes = 8;
 
   typedef float F32 __attribute__((vector_size(32)));
@@ -214,6 +214,16 @@ struct BenchMachine {
             _mm256_i32gather_pd(table.data(), part(index, 1), 8)};
   }
 
+  /// See where_any in trigonometric.h.
+  template <typename Bool, typename Values, typename Compute>
+  Values where_any(Bool mask, const Values& otherwise, Compute compute) {
+    if (_mm256_movemask_ps(__m256(mask.native().lanes)) == 0) return otherwise;
+    Values result = compute();
+    for (size_t i = 0; i < result.size(); ++i)
+      result[i] = tensorcore::select(mask, result[i], otherwise[i]);
+    return result;
+  }
+
  private:
   static __m128i part(I32 a, int half) {
     return half ? _mm256_extracti128_si256(__m256i(a), 1) : _mm256_castsi256_si128(__m256i(a));
@@ -241,6 +251,6 @@ struct BenchMachine {
   }
 };
 
-static_assert(Machine<BenchMachine>);
+static_assert(Machine<Avx2Machine>);
 
 }  // namespace tpu::tensorcore
