@@ -201,7 +201,7 @@ void add_indexing(Table& table) {
   const Table rows = {
       {"index_select", index_select},
       {"gather", gather},
-      {"index.Tensor", index},
+      {"index.Tensor", index, /*takes_masks=*/true},
       {"take", take_flat},
       {"tpu::_nonzero", nonzero_static},
   };

@@ -11,13 +11,15 @@ namespace torch_tpu::aten {
 
 using LowerFunction = std::function<void(Lowering&)>;
 
-/// One operator. `name` is the schema's, without `aten::`. The functional form's row also serves
+/// One operator. `name` is the schema's, without `aten::`; the backend's own start with `tpu::`. The functional form's row also serves
 /// the in-place form and the `out=` form of the same arguments; operators that exist only with a
 /// written argument (`uniform_`, `arange.start_out`) have a row of their own, whose results go to
 /// the written arguments in order.
 struct OpDef {
   std::string_view name;
   LowerFunction lower;
+  /// `indices` may hold masks and host tensors, which become positions on the device first.
+  bool takes_masks = false;
 };
 
 using Table = std::vector<OpDef>;

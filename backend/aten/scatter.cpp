@@ -354,7 +354,7 @@ void add_scatter(Table& table) {
       {"index_copy", index_copy},
       {"index_fill.int_Scalar", index_fill},
       {"index_fill.int_Tensor", index_fill},
-      {"_index_put_impl_", index_put},
+      {"_index_put_impl_", index_put, /*takes_masks=*/true},
       {"put_", put},
       {"embedding_dense_backward", embedding_backward},
   };

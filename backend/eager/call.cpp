@@ -4,6 +4,7 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 
+#include "backend/eager/native_functions.h"
 #include "backend/eager/program_cache.h"
 #include "backend/runtime/device.h"
 
@@ -190,10 +191,20 @@ void Call::relate_operands() {
   }
 }
 
+namespace {
+
+// Both operators that take masks have (self, indices, ...).
+void replace_masks(c10::IValue* arguments) {
+  arguments[1] = positions_of_masks(arguments[1].toOptionalTensorList(), arguments[0].toTensor());
+}
+
+}  // namespace
+
 void run(const OperatorInfo& info, torch::jit::Stack& stack) {
   const size_t count = info.kinds.size();
   torch::jit::Stack returns;
   runtime::translating([&] {
+    if (info.def->takes_masks) replace_masks(stack.data() + stack.size() - count);
     const c10::ArrayRef<c10::IValue> arguments(stack.data() + stack.size() - count, count);
     for (;;) {
       Call call(info, arguments);

@@ -1,6 +1,5 @@
 #include "backend/eager/native_functions.h"
 
-#include <ATen/ExpandUtils.h>
 #include <ATen/InferSize.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
@@ -8,13 +7,8 @@
 #include <ATen/ops/all.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/eq.h>
-#include <ATen/ops/index_select.h>
 #include <ATen/ops/is_set_to_native.h>
-#include <ATen/ops/ne.h>
-#include <ATen/ops/nonzero.h>
-#include <ATen/ops/nonzero_static.h>
 #include <ATen/ops/set_native.h>
-#include <ATen/ops/sum.h>
 #include <ATen/ops/unfold_native.h>
 #include <ATen/ops/view_native.h>
 #include <c10/core/DefaultDtype.h>
@@ -131,31 +125,6 @@ bool equal(const at::Tensor& a, const at::Tensor& b) {
   return at::all(at::eq(a, b)).item<bool>();
 }
 
-// The sizes of the next results depend on the data: count, wait, then run at the known size.
-at::Tensor find_nonzero(const at::Tensor& self) {
-  const auto count = at::sum(at::ne(self, 0)).item<int64_t>();
-  return at::nonzero_static(self, count);
-}
-
-at::Tensor& nonzero_out(const at::Tensor& self, at::Tensor& out) {
-  const at::Tensor result = find_nonzero(self);
-  at::native::resize_output(out, result.sizes());
-  return out.copy_(result);
-}
-
-at::Tensor select_masked(const at::Tensor& self, const at::Tensor& mask) {
-  TORCH_CHECK(mask.scalar_type() == ScalarType::Bool, "masked_select: expected BoolTensor for mask");
-  const auto [from, where] = at::expand_outplace(self, mask);
-  const at::Tensor positions = at::nonzero(where->reshape(-1)).squeeze(1);
-  return at::index_select(from->reshape(-1), 0, positions);
-}
-
-at::Tensor& masked_select_out(const at::Tensor& self, const at::Tensor& mask, at::Tensor& out) {
-  const at::Tensor result = select_masked(self, mask);
-  at::native::resize_output(out, result.sizes());
-  return out.copy_(result);
-}
-
 void record_stream(at::Tensor& self, at::Stream stream) {
   if (self.numel() == 0) return;
   runtime::chip().hbm().record_queue(static_cast<std::byte*>(self.storage().mutable_data()),
@@ -182,10 +151,6 @@ void register_native_functions(torch::Library& m) {
   m.impl("_copy_from_and_resize", copy_from_and_resize);
   m.impl("_local_scalar_dense", read_scalar);
   m.impl("equal", equal);
-  m.impl("nonzero", find_nonzero);
-  m.impl("nonzero.out", nonzero_out);
-  m.impl("masked_select", select_masked);
-  m.impl("masked_select.out", masked_select_out);
   m.impl("record_stream", record_stream);
 }
 

@@ -7,4 +7,13 @@ namespace torch_tpu::eager {
 
 void register_native_functions(torch::Library& library);
 
+/// Operators whose result's size depends on the data: they count on the device, wait for the count,
+/// and run a program of the size it gave.
+void register_data_dependent_functions(torch::Library& library);
+
+/// The indices of advanced indexing with each mask replaced by the positions it holds, and with
+/// index tensors of the host moved to the device.
+c10::List<std::optional<at::Tensor>> positions_of_masks(
+    const c10::List<std::optional<at::Tensor>>& indices, const at::Tensor& self);
+
 }  // namespace torch_tpu::eager

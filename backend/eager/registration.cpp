@@ -48,39 +48,58 @@ std::map<std::string, std::vector<c10::OperatorHandle>> schemas_by_base() {
   return schemas;
 }
 
-void register_schema(torch::Library& library, const c10::OperatorHandle& op,
-                     const aten::OpDef& def) {
-  library.impl(overload(op.operator_name()).c_str(),
-               torch::CppFunction::makeFromBoxedFunctor(
-                   std::make_unique<GenericKernel>(describe(op.schema(), def))));
+torch::CppFunction generic_kernel(const c10::FunctionSchema& schema, const aten::OpDef& def) {
+  return torch::CppFunction::makeFromBoxedFunctor(
+      std::make_unique<GenericKernel>(describe(schema, def)));
 }
 
-void register_table(torch::Library& library) {
-  const auto schemas = schemas_by_base();
-  auto& dispatcher = c10::Dispatcher::singleton();
-  for (const aten::OpDef& def : aten::lowering_table()) {
-    const std::string name(def.name);
-    const size_t dot = name.find('.');
-    const std::string base = name.substr(0, dot);
-    const std::string suffix = dot == std::string::npos ? "" : name.substr(dot + 1);
-    const auto op = dispatcher.findSchemaOrThrow(("aten::" + base).c_str(), suffix.c_str());
-    register_schema(library, op, def);
-    const auto variants = schemas.find(base);
-    if (variants == schemas.end()) continue;
-    for (const c10::OperatorHandle& variant : variants->second) {
-      if (is_variant_of(variant.schema(), op.schema()) &&
-          !aten::find_op(overload(variant.operator_name()))) {
-        register_schema(library, variant, def);
-      }
+bool is_own(const aten::OpDef& def) { return def.name.starts_with("tpu::"); }
+
+void register_row(torch::Library& library, const aten::OpDef& def,
+                  const std::map<std::string, std::vector<c10::OperatorHandle>>& schemas) {
+  const std::string name(def.name);
+  const size_t dot = name.find('.');
+  const std::string base = name.substr(0, dot);
+  const std::string suffix = dot == std::string::npos ? "" : name.substr(dot + 1);
+  const auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow(("aten::" + base).c_str(), suffix.c_str());
+  library.impl(name.c_str(), generic_kernel(op.schema(), def));
+  const auto variants = schemas.find(base);
+  if (variants == schemas.end()) return;
+  for (const c10::OperatorHandle& variant : variants->second) {
+    const std::string variant_name = overload(variant.operator_name());
+    if (is_variant_of(variant.schema(), op.schema()) && !aten::find_op(variant_name)) {
+      library.impl(variant_name.c_str(), generic_kernel(variant.schema(), def));
     }
   }
 }
 
 }  // namespace
 
+// Operators that PyTorch has not: parts of those whose results' sizes depend on the data.
+TORCH_LIBRARY_FRAGMENT(tpu, library) {
+  library.def("_nonzero(Tensor self, int size) -> Tensor");
+  library.def("_unique_count(Tensor self) -> Tensor");
+  library.def("_unique(Tensor self, int count) -> (Tensor, Tensor, Tensor)");
+  library.def("_bincount(Tensor self, Tensor? weights, int size) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(tpu, PrivateUse1, library) {
+  for (const aten::OpDef& def : aten::lowering_table()) {
+    if (!is_own(def)) continue;
+    const std::string name(def.name);
+    const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name.c_str(), "");
+    library.impl(name.substr(5).c_str(), generic_kernel(op.schema(), def));
+  }
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   register_native_functions(library);
-  register_table(library);
+  register_data_dependent_functions(library);
+  const auto schemas = schemas_by_base();
+  for (const aten::OpDef& def : aten::lowering_table()) {
+    if (!is_own(def)) register_row(library, def, schemas);
+  }
 }
 
 // A lazy conjugate or negative bit is resolved inside the copy itself. Left to PyTorch's fallback,
