@@ -4,9 +4,6 @@
 #   tpu_test(NAME SOURCES a_test.cpp DEPS ...)                 one GoogleTest program a folder
 #   tpu_pytest(NAME FILE [ENV NAME=value ...])                 one pytest file, run by ctest
 #   tpu_benchmark(NAME SOURCES a_bench.cpp DEPS ...)           Google Benchmark, built, not run by ctest
-find_package(GTest REQUIRED)
-find_package(TBB REQUIRED)
-find_package(benchmark REQUIRED)
 include(GoogleTest)
 
 # -ffp-contract=off: a product and a sum never become one rounding behind our back (promise 2).
@@ -15,6 +12,12 @@ target_compile_options(tpu_options INTERFACE -Wall -Wextra -Wpedantic -Werror -f
 # GCC 12 sees overlapping copies in `"text" + string` that are not there (GCC bug 105651).
 target_compile_options(tpu_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 target_include_directories(tpu_options INTERFACE ${PROJECT_SOURCE_DIR})
+
+set(TPU_SANITIZE "" CACHE STRING "Comma-separated sanitizers for everything: address,undefined or thread")
+if(TPU_SANITIZE)
+  target_compile_options(tpu_options INTERFACE -fsanitize=${TPU_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(tpu_options INTERFACE -fsanitize=${TPU_SANITIZE})
+endif()
 
 function(tpu_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
