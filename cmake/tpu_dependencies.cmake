@@ -18,7 +18,7 @@ tpu_require(TBB libtbb-dev)
 tpu_require(Eigen3 libeigen3-dev 3.4)
 tpu_require(nlohmann_json nlohmann-json3-dev 3.11)
 set(LLVM_DIR "/usr/lib/llvm-19/lib/cmake/llvm" CACHE PATH "Folder of LLVMConfig.cmake, version 19")
-tpu_require(LLVM llvm-19-dev 19 CONFIG)
+tpu_require(LLVM llvm-19-dev 19.1 CONFIG)
 
 # libtorch comes with the torch wheel of the environment's Python.
 macro(tpu_require_torch)
