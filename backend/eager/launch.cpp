@@ -7,7 +7,7 @@
 #include "backend/eager/copy.h"
 #include "backend/eager/tensor_factory.h"
 #include "backend/runtime/device.h"
-#include "emulator/runtime/run.h"
+#include "emulator/runtime/launch.h"
 
 namespace torch_tpu::eager {
 namespace {
@@ -35,11 +35,18 @@ NumberSlot slot_of(const aten::ScalarValue& value) {
   return slot;
 }
 
+void run_program(Program& program, std::span<const std::byte* const> parameters,
+                 std::span<std::byte* const> results, tpu::runtime::Queue& queue) {
+  tpu::runtime::run_on_queue(program.executable(), parameters, results, queue,
+                             runtime::chip().cost_model());
+}
+
 // What the queue runs. Pointers and numbers live in the record itself, so enqueueing one allocates
 // nothing. A null parameter pointer stands for the next number.
 template <size_t kPointers, size_t kNumbers>
 struct Launch {
   Program* program;
+  tpu::runtime::Queue* queue;
   uint16_t num_parameters, num_results;
   std::array<std::byte*, kPointers> pointers;  // parameters, then results
   std::array<NumberSlot, kNumbers> numbers;
@@ -52,14 +59,15 @@ struct Launch {
       parameters[i] = is_number ? reinterpret_cast<const std::byte*>(&numbers[number++])
                                 : pointers[i];
     }
-    tpu::runtime::run(program->executable(), {parameters.data(), num_parameters},
-                      {pointers.data() + num_parameters, num_results});
+    run_program(*program, {parameters.data(), num_parameters},
+                {pointers.data() + num_parameters, num_results}, *queue);
   }
 };
 
 // Calls with long lists of tensors (cat of many, foreach) keep their pointers on the heap.
 struct LargeLaunch {
   Program* program;
+  tpu::runtime::Queue* queue;
   std::vector<std::byte*> pointers;
   std::vector<NumberSlot> numbers;
 
@@ -71,8 +79,7 @@ struct LargeLaunch {
       parameters.push_back(is_number ? reinterpret_cast<const std::byte*>(&numbers[number++])
                                      : pointers[i]);
     }
-    tpu::runtime::run(program->executable(), parameters,
-                      std::span(pointers).subspan(parameters.size()));
+    run_program(*program, parameters, std::span(pointers).subspan(parameters.size()), *queue);
   }
 };
 
@@ -137,6 +144,7 @@ void enqueue(Program& program, Gathered&& gathered) {
   if (gathered.pointers.size() <= 14 && gathered.numbers.size() <= 6) {
     SmallLaunch launch;
     launch.program = &program;
+    launch.queue = &queue;
     launch.num_parameters = static_cast<uint16_t>(program.parameters.size());
     launch.num_results = static_cast<uint16_t>(program.targets.size());
     std::copy(gathered.pointers.begin(), gathered.pointers.end(), launch.pointers.begin());
@@ -144,6 +152,7 @@ void enqueue(Program& program, Gathered&& gathered) {
     post(launch);
   } else {
     post(LargeLaunch{&program,
+                     &queue,
                      {gathered.pointers.begin(), gathered.pointers.end()},
                      {gathered.numbers.begin(), gathered.numbers.end()}});
   }
