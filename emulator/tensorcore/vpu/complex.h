@@ -1,8 +1,6 @@
 // Complex arithmetic over a Machine: the formulas that decide the bits of complex numbers.
 #pragma once
 
-#include <limits>
-
 namespace tpu::tensorcore {
 
 /// A complex number; in memory, and as a pair of a Machine's values.
@@ -60,32 +58,6 @@ Complex<T> complex_divide(M& m, Complex<T> x, Complex<T> y) {
   const T im =
       m.select(real_larger, m.sub(x.im, m.mul(x.re, ratio)), m.sub(m.mul(x.im, ratio), x.re));
   return {m.div(re, denominator), m.div(im, denominator)};
-}
-
-/// The modulus, by the ratio of the smaller part to the larger one: large sqrt(1 + ratio^2).
-/// Infinite if either part is.
-template <class M, class T>
-T complex_abs(M& m, Complex<T> x) {
-  const T re = m.abs(x.re), im = m.abs(x.im);
-  const auto real_larger = m.ge(re, im);
-  const T large = m.select(real_larger, re, im);
-  const T small = m.select(real_larger, im, re);
-  const T ratio = m.div(small, large);
-  const T one = constant_like(m, large, 1.0);
-  const T modulus = m.mul(large, m.sqrt(m.add(one, m.mul(ratio, ratio))));
-  const T infinity = constant_like(m, large, std::numeric_limits<double>::infinity());
-  const auto infinite = m.or_(m.eq(re, infinity), m.eq(im, infinity));
-  const auto is_zero = m.eq(large, m.neg(large));
-  return m.select(infinite, infinity, m.select(is_zero, large, modulus));
-}
-
-/// x / |x|, and 0 for 0.
-template <class M, class T>
-Complex<T> complex_sign(M& m, Complex<T> x) {
-  const T modulus = complex_abs(m, x);
-  const auto is_zero = m.eq(modulus, m.neg(modulus));
-  return {m.select(is_zero, x.re, m.div(x.re, modulus)),
-          m.select(is_zero, x.im, m.div(x.im, modulus))};
 }
 
 }  // namespace tpu::tensorcore

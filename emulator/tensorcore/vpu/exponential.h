@@ -53,9 +53,10 @@ Value<M, double> exp_of_sum(Value<M, double> x, Value<M, double> x_low) {
   const auto n = shifted - kShift;
   const auto [r, lost] = exact_sum(fma(n, -F::kLn2High, x), n * -F::kLn2Low);
   const auto r_low = lost + x_low;
-  // e^r = 1 + (r + r^2 P(r)), and e^r_low = 1 + r_low.
-  const auto tail = fma(r * r, polynomial(r, kExpm1F64), fma(r, r_low, r_low));
-  return scale_by_power(1.0 + (r + tail), shifted);
+  // e^r = 1 + r + tail, and e^r_low is 1 + r_low to all bits that matter.
+  const auto tail = r * r * polynomial(r, kExpm1F64);
+  const auto low = fma(r + tail, r_low, r_low);
+  return scale_by_power(1.0 + (r + (tail + low)), shifted);
 }
 
 /// e^x = 2^n (1 + tail).

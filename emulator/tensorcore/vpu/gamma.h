@@ -33,7 +33,7 @@ Value<M, double> lgamma_positive(Value<M, double> x) {
   const auto inverse = 1.0 / x;
   const auto series = fma(inverse, polynomial(inverse * inverse, kStirlingF64), kHalfLog2Pi);
   const auto [main, main_low] = exact_product(x - 0.5, log - 1.0);
-  const auto far = main + (main_low + (series - 0.5));
+  const auto far = main + (select(main < kInfinity<double>, main_low, 0.0) + (series - 0.5));
   return select(large, far, near);
 }
 
@@ -74,8 +74,10 @@ Value<M, double> lgamma_any(Value<M, double> x) {
   const auto product = a * abs(sine);
   const auto log = log_accurate(product / kPiHigh, x.constant(0.0));
   const auto negative = -(log + positive);
+  // Near 0, where the product may underflow, Gamma(x) = 1 / x.
+  const auto reflect = x < -0x1p-60;
   const auto pole = (x <= 0.0) & (floor(x) == x);
-  const auto result = select(x < 0.0, negative, positive);
+  const auto result = select(reflect, negative, positive);
   return select(is_nan(x), x, select(pole | (a == kInfinity<double>), kInfinity<double>, result));
 }
 

@@ -21,7 +21,8 @@ Value<M, double> half_expm1_of_abs(Value<M, double> x) {
 /// With h = (e^|x| - 1) / 2, sinh |x| = h + h / (2 h + 1).
 template <Machine M>
 Value<M, double> sinh_from(Value<M, double> h) {
-  return h + h / (h + h + 1.0);
+  // inf / inf would be NaN.
+  return h + at_most(h, std::numeric_limits<double>::max()) / (h + h + 1.0);
 }
 
 /// cosh x = e^|x| / 2 + 1 / (4 (e^|x| / 2)).
