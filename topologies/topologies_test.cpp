@@ -19,7 +19,9 @@ std::vector<json> sheets() {
   return all;
 }
 
-double number(const json& datum) { return datum.at("value").get<double>(); }
+double number(const json& datum) {
+  return datum.at("value").get<double>();
+}
 
 // A datum is an object with a value; `visit` each, at any depth.
 template <class Visit>

@@ -21,7 +21,9 @@ void forbid_use_after_fork() {
   });
 }
 
-bool in_bad_fork() { return forked_child.load(std::memory_order_relaxed); }
+bool in_bad_fork() {
+  return forked_child.load(std::memory_order_relaxed);
+}
 
 void check_not_forked() {
   if (in_bad_fork()) {

@@ -23,7 +23,9 @@ AddressRange::AddressRange(int64_t bytes) : reserved_((bytes + kPage - 1) / kPag
   base_ = static_cast<std::byte*>(mapped);
 }
 
-AddressRange::~AddressRange() { munmap(base_, static_cast<size_t>(reserved_)); }
+AddressRange::~AddressRange() {
+  munmap(base_, static_cast<size_t>(reserved_));
+}
 
 bool AddressRange::grow(int64_t bytes) {
   const int64_t size = (bytes + kPage - 1) / kPage * kPage;

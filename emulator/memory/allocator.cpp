@@ -505,8 +505,7 @@ void HbmAllocator::check_live(const void* address, size_t bytes) const {
   int64_t start = offset / SizeClasses::kGranule * SizeClasses::kGranule;
   while (start > 0 && impl_->entry(start) == kNoBlock) start -= SizeClasses::kGranule;
   const BlockId id = impl_->entry(start);
-  const bool inside =
-      id != kNoBlock && offset < impl_->blocks[id].offset + impl_->blocks[id].size;
+  const bool inside = id != kNoBlock && offset < impl_->blocks[id].offset + impl_->blocks[id].size;
   if (!inside || impl_->blocks[id].state != Block::State::kAllocated) {
     throw InvalidArgument("use of " + describe_address(impl_->blocks, inside ? id : kNoBlock));
   }
@@ -523,7 +522,9 @@ void HbmAllocator::set_queue_progress(const QueueProgress* progress) {
   impl_->progress = progress;
 }
 
-bool HbmAllocator::contains(const void* address) const { return impl_->range.contains(address); }
+bool HbmAllocator::contains(const void* address) const {
+  return impl_->range.contains(address);
+}
 
 void HbmAllocator::empty_cache() {
   check_not_forked();

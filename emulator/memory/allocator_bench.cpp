@@ -1,8 +1,8 @@
-#include "emulator/memory/allocator.h"
-
 #include <benchmark/benchmark.h>
 
 #include <array>
+
+#include "emulator/memory/allocator.h"
 
 namespace tpu::memory {
 namespace {

@@ -36,13 +36,15 @@ struct Block {
   BlockId list_previous = kNoBlock, list_next = kNoBlock;  ///< in a free list
   QueueId queue = kAnyQueue;
   BlockId slab = kNoBlock;  ///< a small block's slab
-  int32_t live = 0, carved = 0, detached = 0;  ///< a slab's small blocks: in use, cut, see allocator
+  int32_t live = 0, carved = 0,
+          detached = 0;  ///< a slab's small blocks: in use, cut, see allocator
   State state = State::kUnused;
   bool recorded = false;  ///< other queues were recorded
   bool dirty = false;     ///< a free block whose pages may hold memory of the host
   hlo::ElementType element = hlo::ElementType::kUI8;
   uint8_t rank = 0;
-  std::array<int64_t, kMaxDims> dims{};  ///< of ranks above 6, the product of the leading ones first
+  std::array<int64_t, kMaxDims>
+      dims{};  ///< of ranks above 6, the product of the leading ones first
 
   void set_shape(hlo::ElementType type, std::span<const int64_t> shape) {
     element = type;

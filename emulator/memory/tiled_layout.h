@@ -38,7 +38,9 @@ int64_t padded_bytes(hlo::ElementType element, std::span<const int64_t> shape,
                      ShortTiles short_tiles = ShortTiles::kAllow);
 
 /// Bytes of plain memory rounded up to a whole one-dimensional tile (512).
-constexpr int64_t padded_plain_bytes(int64_t bytes) { return (bytes + 511) & ~int64_t{511}; }
+constexpr int64_t padded_plain_bytes(int64_t bytes) {
+  return (bytes + 511) & ~int64_t{511};
+}
 
 /// Position of an element in one plane of the padded array, counted in elements, in memory order:
 /// row-major over the tiles, inside a tile over groups of `packing` rows, lanes, and rows of the

@@ -7,7 +7,9 @@
 namespace tpu::runtime {
 namespace {
 
-long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
+long membarrier(int command) {
+  return syscall(SYS_membarrier, command, 0, 0);
+}
 
 }  // namespace
 

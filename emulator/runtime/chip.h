@@ -21,8 +21,8 @@ struct ChipSpec {
   std::string display_name;  ///< `TPU v6e`
   int64_t hbm_bytes = 0;     ///< per device
   double hbm_bytes_per_second = 0;
-  double bf16_flops = 0;     ///< peak per device, FLOP/s
-  int mxu_depth = 128;       ///< length of the K chunk one MXU accumulates
+  double bf16_flops = 0;  ///< peak per device, FLOP/s
+  int mxu_depth = 128;    ///< length of the K chunk one MXU accumulates
   bool has_fp8 = false;
   int devices_per_chip = 1;
 };

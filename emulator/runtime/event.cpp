@@ -47,8 +47,14 @@ void Event::synchronize() const {
   recording->wait();
 }
 
-bool Event::was_recorded() const { return latest() != nullptr; }
-int64_t Event::host_time() const { return completed()->host_time(); }
-int64_t Event::simulated_time() const { return completed()->simulated_time(); }
+bool Event::was_recorded() const {
+  return latest() != nullptr;
+}
+int64_t Event::host_time() const {
+  return completed()->host_time();
+}
+int64_t Event::simulated_time() const {
+  return completed()->simulated_time();
+}
 
 }  // namespace tpu::runtime

@@ -1,4 +1,6 @@
 // After fork a child has none of the queues' threads: it must get errors, never hang.
+#include "emulator/base/fork.h"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,7 +9,6 @@
 #include <string>
 
 #include "emulator/base/error.h"
-#include "emulator/base/fork.h"
 #include "emulator/runtime/chip.h"
 
 namespace tpu::runtime {

@@ -12,8 +12,8 @@ int64_t simulated_duration(const compiler::Executable& executable, const CostMod
 }
 
 void run_on_queue(const compiler::Executable& executable,
-                  std::span<const std::byte* const> parameters,
-                  std::span<std::byte* const> results, Queue& queue, const CostModel* cost_model) {
+                  std::span<const std::byte* const> parameters, std::span<std::byte* const> results,
+                  Queue& queue, const CostModel* cost_model) {
   queue.advance_simulated_time(simulated_duration(executable, cost_model));
   executable.run(parameters, results, queue.scratch());
 }

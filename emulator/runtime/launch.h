@@ -14,8 +14,8 @@ namespace tpu::runtime {
 /// the queue's clock by the sum of its kernels' durations (kernels of one program run one after
 /// another). Time also advances if the program faults. `cost_model` may be null.
 void run_on_queue(const compiler::Executable& executable,
-                  std::span<const std::byte* const> parameters,
-                  std::span<std::byte* const> results, Queue& queue, const CostModel* cost_model);
+                  std::span<const std::byte* const> parameters, std::span<std::byte* const> results,
+                  Queue& queue, const CostModel* cost_model);
 
 /// Sum of the kernels' durations, in picoseconds; 0 without a cost model.
 int64_t simulated_duration(const compiler::Executable& executable, const CostModel* cost_model);

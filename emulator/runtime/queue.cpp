@@ -109,13 +109,18 @@ struct Queue::Impl {
   // False if there is no task and none will come.
   bool wait_for_task(uint64_t n) {
     const auto ready = [&] { return submitted.load(std::memory_order_acquire) > n; };
-    if (ready() || spin_until([&] { return ready() || stopping.load(std::memory_order_relaxed); })) {
+    if (ready() ||
+        spin_until([&] { return ready() || stopping.load(std::memory_order_relaxed); })) {
       if (ready()) return true;
     }
     std::unique_lock lock(work_mutex);
-    asleep.store(true, std::memory_order_relaxed);
-    AsymmetricFence::heavy_fence();
-    more.wait(lock, [&] { return ready() || stopping.load(std::memory_order_relaxed); });
+    for (;;) {
+      // Set anew after each wake-up: one that came late, for a task done long ago, has cleared it.
+      asleep.store(true, std::memory_order_relaxed);
+      AsymmetricFence::heavy_fence();
+      if (ready() || stopping.load(std::memory_order_relaxed)) break;
+      more.wait(lock);
+    }
     asleep.store(false, std::memory_order_relaxed);
     return ready();
   }
@@ -134,8 +139,8 @@ struct Queue::Impl {
     const uint64_t n = submitted.load(std::memory_order_relaxed);
     if (n - completed.load(std::memory_order_acquire) >= kSlots) {
       if (on_worker()) {
-        throw Error("a task enqueued more work on its own queue, " + name +
-                    ", than the ring of " + std::to_string(kSlots) + " slots has room for");
+        throw Error("a task enqueued more work on its own queue, " + name + ", than the ring of " +
+                    std::to_string(kSlots) + " slots has room for");
       }
       wait_completed(n - kSlots + 1);
     }
@@ -190,8 +195,7 @@ struct Queue::Impl {
   std::thread worker;  // last: it uses all of the above
 };
 
-Queue::Queue(uint32_t id, std::string name)
-    : impl_(std::make_unique<Impl>(id, std::move(name))) {
+Queue::Queue(uint32_t id, std::string name) : impl_(std::make_unique<Impl>(id, std::move(name))) {
   forbid_use_after_fork();
   check_not_forked();
   impl_->worker = std::thread([impl = impl_.get()] { impl->work(); });
@@ -207,17 +211,27 @@ Queue::~Queue() {
   impl_->worker.join();
 }
 
-uint32_t Queue::id() const { return impl_->id; }
-const std::string& Queue::name() const { return impl_->name; }
+uint32_t Queue::id() const {
+  return impl_->id;
+}
+const std::string& Queue::name() const {
+  return impl_->name;
+}
 
-void Queue::enqueue(Task task) { impl_->push(std::move(task), {}); }
+void Queue::enqueue(Task task) {
+  impl_->push(std::move(task), {});
+}
 
 void Queue::enqueue(Task task, SourceLocation location) {
   impl_->push(std::move(task), std::move(location.text));
 }
 
-void Queue::wait_idle() { impl_->wait_completed(submitted()); }
-void Queue::wait_for(uint64_t count) { impl_->wait_completed(std::min(count, submitted())); }
+void Queue::wait_idle() {
+  impl_->wait_completed(submitted());
+}
+void Queue::wait_for(uint64_t count) {
+  impl_->wait_completed(std::min(count, submitted()));
+}
 
 void Queue::synchronize() {
   check_not_forked();
@@ -230,16 +244,21 @@ void Queue::synchronize() {
   if (error) rethrow_with(std::move(error->exception), error->location);
 }
 
-bool Queue::idle() const { return completed() >= submitted(); }
-uint64_t Queue::submitted() const { return impl_->submitted.load(std::memory_order_acquire); }
-uint64_t Queue::completed() const { return impl_->completed.load(std::memory_order_acquire); }
+bool Queue::idle() const {
+  return completed() >= submitted();
+}
+uint64_t Queue::submitted() const {
+  return impl_->submitted.load(std::memory_order_acquire);
+}
+uint64_t Queue::completed() const {
+  return impl_->completed.load(std::memory_order_acquire);
+}
 
 void Queue::record(Event& event) {
   auto recording = std::make_shared<Completion>();
   event.start(recording);
-  enqueue([this, recording = std::move(recording)] {
-    recording->set(host_now(), simulated_time());
-  });
+  enqueue(
+      [this, recording = std::move(recording)] { recording->set(host_now(), simulated_time()); });
 }
 
 void Queue::wait(const Event& event) {
@@ -260,6 +279,8 @@ void Queue::advance_simulated_time(int64_t picoseconds) {
   impl_->simulated_time.store(simulated_time() + picoseconds, std::memory_order_relaxed);
 }
 
-compiler::Scratch& Queue::scratch() { return impl_->scratch; }
+compiler::Scratch& Queue::scratch() {
+  return impl_->scratch;
+}
 
 }  // namespace tpu::runtime
