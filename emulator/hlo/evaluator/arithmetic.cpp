@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "emulator/base/error.h"
-#include "emulator/tensorcore/vpu/machine.h"
+#include "emulator/tensorcore/vpu/complex_functions.h"
 
 namespace tpu::hlo {
 namespace {

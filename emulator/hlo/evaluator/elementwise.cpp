@@ -105,7 +105,7 @@ Table make_table() {
 
 // chlo's functions, which StableHLO reaches as custom calls.
 Element element_chlo(const Op& op, Operands x) {
-  return chlo_function(op.attributes().get<std::string>("call_target_name"))(x);
+  return apply_chlo(*chlo_function(op.attributes().get<std::string>("call_target_name")), x);
 }
 
 }  // namespace
@@ -113,8 +113,8 @@ Element element_chlo(const Op& op, Operands x) {
 ElementFunction find_element_function(const Op& op) {
   static const Table table = make_table();
   if (op.kind() == OpKind::kCustomCall) {
-    const bool known = chlo_function(op.attributes().get<std::string>("call_target_name"));
-    return known ? element_chlo : nullptr;
+    return chlo_function(op.attributes().get<std::string>("call_target_name")) ? element_chlo
+                                                                               : nullptr;
   }
   return table[static_cast<size_t>(op.kind())];
 }

@@ -13,21 +13,34 @@ namespace tpu::hlo {
 namespace {
 
 using tensorcore::Complex;
+using tensorcore::ElementaryFunction;
+
 tensorcore::ScalarMachine machine;
+
+double sine(double angle) {
+  return unary_f64(machine, ElementaryFunction::kSin, angle);
+}
+double cosine(double angle) {
+  return unary_f64(machine, ElementaryFunction::kCos, angle);
+}
 
 // exp(-2 pi i j / n), 0 <= j < n, from an angle of at most an eighth of a turn.
 Complex<double> root_of_unity(int64_t j, int64_t n) {
-  constexpr double kTwoPi = 6.283185307179586;
-  if (8 * j > 4 * n) {  // past the half turn: conjugate of n - j
+  if (2 * j > n) {  // the conjugate of what is as far from the other end
     const Complex<double> w = root_of_unity(n - j, n);
     return {w.re, -w.im};
   }
-  if (8 * j > 2 * n) {  // past the quarter: (c, s) is (-sin, cos) of j - n / 4, by 4 j - n
-    const double angle = kTwoPi * static_cast<double>(4 * j - n) / (4.0 * static_cast<double>(n));
-    return {-tensorcore::sin(machine, angle), -tensorcore::cos(machine, angle)};
+  if (4 * j > n) {  // mirrored at the quarter turn
+    const Complex<double> w = root_of_unity(n - 2 * j, 2 * n);
+    return {-w.re, w.im};
   }
+  if (8 * j > n) {  // mirrored at the eighth: sine and cosine change places
+    const Complex<double> w = root_of_unity(n - 4 * j, 4 * n);
+    return {-w.im, -w.re};
+  }
+  constexpr double kTwoPi = 6.283185307179586;
   const double angle = kTwoPi * static_cast<double>(j) / static_cast<double>(n);
-  return {tensorcore::cos(machine, angle), -tensorcore::sin(machine, angle)};
+  return {cosine(angle), -sine(angle)};
 }
 
 int64_t smallest_prime_factor(int64_t n) {

@@ -5,6 +5,7 @@
 #include "emulator/base/error.h"
 #include "emulator/hlo/evaluator/contraction.h"
 #include "emulator/hlo/evaluator/conversion.h"
+#include "emulator/hlo/evaluator/fourier.h"
 #include "emulator/hlo/evaluator/indexing.h"
 #include "emulator/hlo/evaluator/linear_algebra.h"
 #include "emulator/hlo/evaluator/random.h"
@@ -187,6 +188,11 @@ Results triangular_solve(const OpCall& call) {
                                     enum_or(call, "transpose_a", "NO_TRANSPOSE"))};
 }
 
+Results fft(const OpCall& call) {
+  return {evaluate_fft(call.operands[0], call.op.attributes().get_enum("fft_type"),
+                       call.dims("fft_length"), call.result_type())};
+}
+
 Results rng_bit_generator(const OpCall& call) {
   return evaluate_rng_bit_generator(call.operands[0], enum_or(call, "rng_algorithm", "DEFAULT"),
                                     call.result_type(1));
@@ -245,6 +251,7 @@ Table make_table() {
   set(OpKind::kDynamicSlice, dynamic_slice);
   set(OpKind::kDynamicUpdateSlice, dynamic_update_slice);
 
+  set(OpKind::kFft, fft);
   set(OpKind::kGather, gather);
   set(OpKind::kGetDimensionSize, get_dimension_size);
   set(OpKind::kIf, if_branch);

@@ -155,6 +155,7 @@ std::vector<Literal> evaluate_map(std::span<const Literal> inputs, const ScalarR
 std::vector<Literal> evaluate_sort(std::span<const Literal> inputs, int64_t dimension,
                                    const ScalarRegion& comparator) {
   const Dims& shape = inputs[0].type().shape;
+  if (shape.empty()) return {inputs.begin(), inputs.end()};
   const int64_t length = shape[dimension];
   const int64_t stride = row_major_strides(shape)[dimension];
   Dims line_starts = shape;

@@ -2,10 +2,12 @@
 // the scalar machine. Types narrower than f32 are computed in f32 and rounded once.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "emulator/hlo/evaluator/element.h"
+#include "emulator/tensorcore/vpu/elementary_function.h"
 
 namespace tpu::hlo {
 
@@ -25,8 +27,8 @@ Element sqrt(const Element& x);
 Element tan(const Element& x);
 Element tanh(const Element& x);
 
-/// The function behind `custom_call @chlo.<name>`; null if there is none of that name.
-using ChloFunction = Element (*)(std::span<const Element> operands);
-ChloFunction chlo_function(std::string_view target);
+/// The function behind `custom_call @chlo.<name>`: any of vpu's list, by its name there.
+std::optional<tensorcore::ElementaryFunction> chlo_function(std::string_view target);
+Element apply_chlo(tensorcore::ElementaryFunction function, std::span<const Element> operands);
 
 }  // namespace tpu::hlo

@@ -8,11 +8,27 @@ using Kinds = std::vector<OpKind>;
 
 const Kinds& unary_kinds(ElementType type) {
   using enum OpKind;
-  static const Kinds kFloats = {kAbs,   kCbrt,     kCeil,           kCosine,           kExponential,
-                                kExponentialMinusOne, kFloor,       kIsFinite,         kLog,
-                                kLogPlusOne,          kLogistic,    kNegate,           kNegate,
-                                kRoundNearestAfz,     kRoundNearestEven, kRsqrt,       kSign,
-                                kSine,  kSqrt,        kTan,         kTanh};
+  static const Kinds kFloats = {kAbs,
+                                kCbrt,
+                                kCeil,
+                                kCosine,
+                                kExponential,
+                                kExponentialMinusOne,
+                                kFloor,
+                                kIsFinite,
+                                kLog,
+                                kLogPlusOne,
+                                kLogistic,
+                                kNegate,
+                                kNegate,
+                                kRoundNearestAfz,
+                                kRoundNearestEven,
+                                kRsqrt,
+                                kSign,
+                                kSine,
+                                kSqrt,
+                                kTan,
+                                kTanh};
   static const Kinds kSigned = {kAbs, kNegate, kNot, kPopcnt, kCountLeadingZeros, kSign};
   static const Kinds kUnsigned = {kNegate, kNot, kPopcnt, kCountLeadingZeros};
   static const Kinds kBooleans = {kNot};
@@ -25,13 +41,22 @@ const Kinds& unary_kinds(ElementType type) {
 
 const Kinds& binary_kinds(ElementType type) {
   using enum OpKind;
-  static const Kinds kFloats = {kAdd,     kAdd,     kSubtract, kSubtract, kMultiply, kMultiply,
-                                kDivide,  kMaximum, kMinimum,  kPower,    kRemainder, kAtan2};
-  static const Kinds kIntegers = {kAdd,       kSubtract,  kMultiply,
-                                  kDivide,    kMaximum,   kMinimum,
-                                  kPower,     kRemainder, kAnd,
-                                  kOr,        kXor,       kShiftLeft,
-                                  kShiftRightArithmetic,  kShiftRightLogical};
+  static const Kinds kFloats = {kAdd,    kAdd,     kSubtract, kSubtract, kMultiply,  kMultiply,
+                                kDivide, kMaximum, kMinimum,  kPower,    kRemainder, kAtan2};
+  static const Kinds kIntegers = {kAdd,
+                                  kSubtract,
+                                  kMultiply,
+                                  kDivide,
+                                  kMaximum,
+                                  kMinimum,
+                                  kPower,
+                                  kRemainder,
+                                  kAnd,
+                                  kOr,
+                                  kXor,
+                                  kShiftLeft,
+                                  kShiftRightArithmetic,
+                                  kShiftRightLogical};
   static const Kinds kBooleans = {kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr, kXor};
   static const Kinds kComplexes = {kAdd, kSubtract, kMultiply, kDivide};
   if (is_float(type)) return kFloats;
@@ -49,9 +74,9 @@ bool BlockGenerator::unary() {
 
 bool BlockGenerator::chlo_function() {
   static const std::vector<std::string_view> kTargets = {
-      "chlo.erf",  "chlo.erf",  "chlo.erf_inv", "chlo.lgamma", "chlo.digamma", "chlo.asin",
-      "chlo.acos", "chlo.atan", "chlo.sinh",    "chlo.cosh",   "chlo.asinh",   "chlo.acosh",
-      "chlo.atanh"};
+      "chlo.erf",   "chlo.erf",   "chlo.erf_inv", "chlo.lgamma", "chlo.digamma",
+      "chlo.asin",  "chlo.acos",  "chlo.atan",    "chlo.sinh",   "chlo.cosh",
+      "chlo.asinh", "chlo.acosh", "chlo.atanh"};
   Value* x = any_value(is_float);
   keep(builder_.custom_call(rng_.pick(kTargets), {x}, {x->type}));
   return true;

@@ -17,7 +17,8 @@ struct IndexPlan {
   int64_t index_vector_dim = 0;
 
   Dims window_shape() const {
-    return pick(window_sizes, other_dimensions(std::ssize(window_sizes), dropped, operand_batching));
+    return pick(window_sizes,
+                other_dimensions(std::ssize(window_sizes), dropped, operand_batching));
   }
   Dims batch_shape() const {
     Dims shape = indices_shape;
@@ -32,7 +33,7 @@ IndexPlan random_plan(Rng& rng, const Dims& operand) {
     const int64_t role = operand[d] == 0 ? 4 : rng.below(7);
     if (role == 0 && operand[d] <= 5) {
       plan.operand_batching.push_back(d);
-    } else if (role <= 3) {
+    } else if (1 <= role && role <= 3) {
       plan.dropped.push_back(d);
     }
     const bool window = role > 3 || (role == 0 && operand[d] > 5);

@@ -128,8 +128,8 @@ bool BlockGenerator::dynamic_slice() {
   Value* x = any_value(is_any, 1);
   Dims sizes;
   for (int64_t size : x->type.shape) sizes.push_back(rng_.between(0, size));
-  keep(builder_.dynamic_slice(
-      x, same_type_indices(builder_, scalar_index(), x->type.rank(), rng_), sizes));
+  keep(builder_.dynamic_slice(x, same_type_indices(builder_, scalar_index(), x->type.rank(), rng_),
+                              sizes));
   return true;
 }
 

@@ -8,9 +8,15 @@
 
 namespace tpu::hlo::testing {
 
-bool is_any(ElementType type) { return type != ElementType::kToken; }
-bool is_number(ElementType type) { return is_any(type) && !is_boolean(type); }
-bool is_real(ElementType type) { return is_integer(type) || is_float(type); }
+bool is_any(ElementType type) {
+  return type != ElementType::kToken;
+}
+bool is_number(ElementType type) {
+  return is_any(type) && !is_boolean(type);
+}
+bool is_real(ElementType type) {
+  return is_integer(type) || is_float(type);
+}
 
 BlockGenerator::BlockGenerator(Rng& rng, const GeneratorOptions& options, Block& block,
                                const BlockGenerator* outer, int depth)
@@ -22,19 +28,43 @@ BlockGenerator::BlockGenerator(Rng& rng, const GeneratorOptions& options, Block&
 const std::vector<BlockGenerator::Step>& BlockGenerator::steps() {
   using G = BlockGenerator;
   static const std::vector<Step> table = {
-      {10, &G::unary},        {2, &G::chlo_function}, {14, &G::binary},
-      {4, &G::comparison},    {5, &G::choice},        {5, &G::conversion},
-      {1, &G::complex_parts}, {5, &G::broadcast},     {3, &G::reshape},
-      {3, &G::transpose},     {2, &G::reverse},       {3, &G::slice},
-      {3, &G::concatenate},   {3, &G::pad},           {2, &G::iota},
-      {2, &G::dynamic_slice}, {2, &G::dynamic_update_slice},
-      {1, &G::bitcast_input}, {3, &G::gather},        {3, &G::scatter},
-      {5, &G::reduce},        {2, &G::arg_reduce},    {2, &G::reduce_window},
-      {1, &G::cumulative},    {1, &G::select_and_scatter},
-      {2, &G::sort},          {1, &G::map},           {4, &G::dot_general},
-      {2, &G::convolution},   {1, &G::matrix_op},     {1, &G::fft},
-      {1, &G::random_bits},   {2, &G::conditional},   {2, &G::loop},
-      {1, &G::call},          {1, &G::barrier},       {1, &G::fault},
+      {10, &G::unary},
+      {2, &G::chlo_function},
+      {14, &G::binary},
+      {4, &G::comparison},
+      {5, &G::choice},
+      {5, &G::conversion},
+      {1, &G::complex_parts},
+      {5, &G::broadcast},
+      {3, &G::reshape},
+      {3, &G::transpose},
+      {2, &G::reverse},
+      {3, &G::slice},
+      {3, &G::concatenate},
+      {3, &G::pad},
+      {2, &G::iota},
+      {2, &G::dynamic_slice},
+      {2, &G::dynamic_update_slice},
+      {1, &G::bitcast_input},
+      {3, &G::gather},
+      {3, &G::scatter},
+      {5, &G::reduce},
+      {2, &G::arg_reduce},
+      {2, &G::reduce_window},
+      {1, &G::cumulative},
+      {1, &G::select_and_scatter},
+      {2, &G::sort},
+      {1, &G::map},
+      {4, &G::dot_general},
+      {2, &G::convolution},
+      {1, &G::matrix_op},
+      {1, &G::fft},
+      {1, &G::random_bits},
+      {2, &G::conditional},
+      {2, &G::loop},
+      {1, &G::call},
+      {1, &G::barrier},
+      {1, &G::fault},
   };
   return table;
 }
@@ -54,11 +84,13 @@ void BlockGenerator::run(int count) {
 ElementType BlockGenerator::random_element(TypePredicate allowed) {
   using enum ElementType;
   static const std::vector<ElementType> kTypes = {
-      kF32,  kF32,  kF32,  kF32,  kF32, kF32,  kF32,  kBF16,   kBF16,       kBF16,
-      kBF16, kF16,  kF16,  kF64,  kF64, kSI32, kSI32, kSI32,   kSI32,       kI1,
-      kI1,   kI1,   kSI8,  kSI16, kUI8, kUI16, kUI32, kSI64,   kUI64,       kSI4,
-      kUI4,  kF8E4M3FN, kF8E5M2, kF8E4M3FNUZ, kF8E5M2FNUZ, kF8E4M3B11FNUZ, kComplexF32,
-      kComplexF64};
+      kF32,        kF32,       kF32,    kF32,        kF32,        kF32,
+      kF32,        kBF16,      kBF16,   kBF16,       kBF16,       kF16,
+      kF16,        kF64,       kF64,    kSI32,       kSI32,       kSI32,
+      kSI32,       kI1,        kI1,     kI1,         kSI8,        kSI16,
+      kUI8,        kUI16,      kUI32,   kSI64,       kUI64,       kSI4,
+      kUI4,        kF8E4M3FN,  kF8E5M2, kF8E4M3FNUZ, kF8E5M2FNUZ, kF8E4M3B11FNUZ,
+      kComplexF32, kComplexF64};
   for (;;) {
     const ElementType type = rng_.pick(kTypes);
     if (allowed(type)) return type;
@@ -66,9 +98,9 @@ ElementType BlockGenerator::random_element(TypePredicate allowed) {
 }
 
 int64_t BlockGenerator::random_size() {
-  static const std::vector<int64_t> kSizes = {0,  1,  1,  1,  2,  2,  2,  3,  3,  3,  4,  4,  5,
-                                              5,  7,  8,  8,  9,  16, 17, 31, 32, 33, 40, 64, 65,
-                                              100, 129, 200};
+  static const std::vector<int64_t> kSizes = {0,  1,  1,  1,  2,  2,  2,   3,   3,  3,
+                                              4,  4,  5,  5,  7,  8,  8,   9,   16, 17,
+                                              31, 32, 33, 40, 64, 65, 100, 129, 200};
   return rng_.pick(kSizes);
 }
 

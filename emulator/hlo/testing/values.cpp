@@ -31,7 +31,9 @@ ExponentRange exponent_range(ElementType type) {
   }
 }
 
-double signed_value(Rng& rng, double magnitude) { return rng.coin() ? magnitude : -magnitude; }
+double signed_value(Rng& rng, double magnitude) {
+  return rng.coin() ? magnitude : -magnitude;
+}
 
 double wide_float(Rng& rng, ElementType type) {
   const auto [min, max] = exponent_range(type);
