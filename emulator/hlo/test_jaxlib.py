@@ -14,12 +14,12 @@ import pytest
 jax = pytest.importorskip("jax", reason="jax is not installed")
 pytest.importorskip("jaxlib", reason="jaxlib is not installed")
 
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-from jax import lax  # noqa: E402
-from jax._src.interpreters import mlir  # noqa: E402
-from jaxlib.mlir import ir, passmanager  # noqa: E402
-from jaxlib.mlir.dialects import stablehlo  # noqa: E402
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax._src.interpreters import mlir
+from jaxlib.mlir import ir, passmanager
+from jaxlib.mlir.dialects import stablehlo
 
 TOOL = os.environ.get("TPU_HLO_TOOL")
 pytestmark = pytest.mark.skipif(not TOOL, reason="TPU_HLO_TOOL does not name the tpu-hlo program")
@@ -134,16 +134,19 @@ def of(dtype, *shape: int) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(shape, dtype)
 
 
-UNARY = (
-    "abs cbrt ceil cos exp expm1 floor is_finite log log1p logistic neg round rsqrt sign sin sqrt "
-    "tan tanh erf erf_inv erfc lgamma digamma asin acos atan sinh cosh asinh acosh atanh square "
-    "bessel_i1e"
-).split()
-BINARY = "add sub mul div rem max min pow atan2 nextafter zeta igamma".split()
+UNARY = [
+    "abs", "cbrt", "ceil", "cos", "exp", "expm1", "floor", "is_finite", "log", "log1p", "logistic",
+    "neg", "round", "rsqrt", "sign", "sin", "sqrt", "tan", "tanh", "erf", "erf_inv", "erfc",
+    "lgamma", "digamma", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh",
+    "square", "bessel_i1e",
+]  # fmt: skip
+BINARY = [
+    "add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "nextafter", "zeta", "igamma",
+]  # fmt: skip
 FLOATS = [jnp.float32, jnp.bfloat16, jnp.float16]
 SMALL_FLOATS = ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"]
 SMALL_FLOATS += ["float8_e4m3b11fnuz"]
-INTEGERS = "int8 uint8 int16 uint16 int32 uint32".split()
+INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32"]
 
 
 def conv(lhs_dilation=(1, 1), groups=1, batch_groups=1, layout=("NHWC", "HWIO", "NHWC")):
@@ -290,7 +293,7 @@ def complex_ops(x, y):
     z = lax.complex(x, y)
     return (
         z * z, z / (z + 1), jnp.exp(z), jnp.abs(z), z.real, z.imag, jnp.conj(z), jnp.sqrt(z),
-        jnp.log(z), jnp.tanh(z), jnp.sin(z), z == z, z.sum(), z @ z, jnp.power(z, 2.5), jnp.sign(z),
+        jnp.log(z), jnp.tanh(z), jnp.sin(z), jnp.equal(z, y), z.sum(), z @ z, jnp.power(z, 2.5), jnp.sign(z),
     )  # fmt: skip
 
 
@@ -411,7 +414,10 @@ def test_program(name):
     check_both_forms(jax.jit(function).lower(*arguments).compiler_ir("stablehlo"))
 
 
-WIDE = "reductions shapes constants random linear_algebra newton fft integer_int32 complex".split()
+WIDE = [
+    "reductions", "shapes", "constants", "random", "linear_algebra", "newton", "fft",
+    "integer_int32", "complex",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WIDE)
@@ -439,6 +445,32 @@ def test_sharding_is_dropped():
     text = lowered.as_text()
     assert "sdy" in text
     parse(run_tool(text, "pretty"))
+
+
+FLOAT_ENCODINGS = {
+    "f8E4M3FN": 8, "f8E5M2": 8, "f8E4M3FNUZ": 8, "f8E5M2FNUZ": 8, "f8E4M3B11FNUZ": 8,
+    "bf16": 16, "f16": 16, "f32": 32, "f64": 64,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("element", FLOAT_ENCODINGS)
+def test_floats_are_spelled_alike(element):
+    seed = int(os.environ.get("TPU_TEST_SEED", "20240607"))
+    print(f"TPU_TEST_SEED={seed}")
+    rng = np.random.default_rng(seed)
+    bits = FLOAT_ENCODINGS[element]
+    encodings = [int.from_bytes(rng.bytes(bits // 8), "little") for _ in range(2000)]
+    decimals = [int(np.float32(n / 1000).view(np.uint32)) for n in range(1, 2000)]
+    if bits == 32:
+        encodings += decimals
+    # Lists of up to 100 elements are printed as numbers.
+    lines = []
+    for start in range(0, len(encodings), 100):
+        part = encodings[start : start + 100]
+        numbers = ", ".join(f"0x{encoding:0{bits // 4}X}" for encoding in part)
+        value = f"dense<[{numbers}]> : tensor<{len(part)}x{element}>"
+        lines.append(f"    %{start} = stablehlo.constant {value}\n")
+    check(f"module {{\n  func.func @main() {{\n{''.join(lines)}    return\n  }}\n}}\n")
 
 
 # Forms that JAX does not lower to, in jaxlib's own spelling.

@@ -209,8 +209,8 @@ Attribute parse_kind(Lexer& lexer, const AttributeSpec& spec, Spelling spelling)
     case AttributeKind::kF64:
       return parse_double(lexer, spec.kind == AttributeKind::kF32);
     case AttributeKind::kString:
-      // A typed custom call's backend_config is a dictionary.
-      if (!lexer.at(TokenKind::kString)) return EnumValue{std::string(lexer.skip_attribute())};
+      // A typed custom call's backend_config is a dictionary: its text.
+      if (lexer.at("{")) return std::string(lexer.skip_attribute());
       return lexer.expect_string();
     case AttributeKind::kEnum:
       return parse_enum(lexer, spec.enum_name);
@@ -250,19 +250,79 @@ bool at_end_of_attribute(Lexer& lexer) {
   return lexer.at(",") || lexer.at("}");
 }
 
+std::string name_text(std::string_view name) {
+  const std::string mark = symbol(name);  // Quotes what is not an identifier.
+  return mark.substr(1);
+}
+
+// Ops whose meaning may depend on any attribute.
+bool keeps_all_attributes(OpKind kind) {
+  return kind == OpKind::kCustomCall || kind == OpKind::kComposite;
+}
+
 // Attributes that would change what the op computes, and that nothing here obeys.
 bool is_refused(OpKind kind, std::string_view name) {
   return kind == OpKind::kDotGeneral && name == "algorithm";
 }
 
+// The table holds a channel's number; the dialect writes a handle, whose type says what it links.
+constexpr std::string_view kChannelId = "channel_id", kChannelHandle = "channel_handle";
+
+std::string channel_text(OpKind kind, const Attributes& attributes) {
+  constexpr int kDeviceToDevice = 1, kDeviceToHost = 2, kHostToDevice = 3;
+  const Attribute* host = attributes.find("is_host_transfer");
+  const bool to_host = host && *host == Attribute(true);
+  const int type = !to_host                ? kDeviceToDevice
+                   : kind == OpKind::kRecv ? kHostToDevice
+                                           : kDeviceToHost;
+  return "#stablehlo.channel_handle<handle = " +
+         std::to_string(attributes.get<int64_t>(kChannelId)) + ", type = " + std::to_string(type) +
+         ">";
+}
+
+int64_t parse_channel(Lexer& lexer) {
+  int64_t handle = 0;
+  lexer.expect("#stablehlo.channel_handle");
+  lexer.expect("<");
+  for (bool first = true; !lexer.accept(">"); first = false) {
+    if (!first) lexer.expect(",");
+    const Token field = lexer.expect(TokenKind::kWord, "handle or type");
+    lexer.expect("=");
+    const int64_t value = lexer.expect_integer();
+    if (field.text == "handle") handle = value;
+  }
+  return handle;
+}
+
+// Flags that the dialect writes as a name alone, and leaves out where they do not hold.
+bool is_unit(std::string_view name) {
+  return name == "use_global_device_ids";
+}
+
+// Whether the attribute is the text of a dictionary, not a string.
+bool is_dictionary(std::string_view name, const Attributes& attributes) {
+  constexpr int64_t kTypedApi = 4;
+  const Attribute* version = attributes.find("api_version");
+  return name == "backend_config" && version && *version == Attribute(kTypedApi);
+}
+
+// `name = value`; empty if it is not written.
+std::string entry_text(OpKind kind, const Attributes& attributes, const std::string& name,
+                       const Attribute& value) {
+  if (is_unit(name)) return value == Attribute(true) ? name : "";
+  const AttributeSpec* spec = find_spec(kind, name);
+  if (spec && name == kChannelId) {
+    return std::string(kChannelHandle) + " = " + channel_text(kind, attributes);
+  }
+  const auto* text = std::get_if<std::string>(&value);
+  const bool verbatim = text && is_dictionary(name, attributes);
+  return name_text(name) + " = " +
+         (verbatim ? *text : attribute_text(value, spec, Spelling::kDictionary));
+}
+
 std::string attribute_name(Lexer& lexer) {
   if (lexer.at(TokenKind::kString)) return lexer.expect_string();
   return std::string(lexer.expect(TokenKind::kWord, "an attribute's name").text);
-}
-
-std::string name_text(std::string_view name) {
-  const std::string mark = symbol(name);  // Quotes what is not an identifier.
-  return mark.substr(1);
 }
 
 }  // namespace
@@ -275,10 +335,6 @@ const AttributeSpec* find_spec(OpKind kind, std::string_view name) {
 
 std::string attribute_text(const Attribute& attribute, const AttributeSpec* spec,
                            Spelling spelling) {
-  // What stands for the text of an attribute of another kind prints as it is.
-  const bool is_enum =
-      spec && (spec->kind == AttributeKind::kEnum || spec->kind == AttributeKind::kEnumArray);
-  if (std::holds_alternative<EnumValue>(attribute) && !is_enum) spec = nullptr;
   return std::visit(Printer{spec, spelling}, attribute);
 }
 
@@ -311,22 +367,24 @@ std::string dictionary_text(OpKind kind, const Attributes& attributes,
   std::string items;
   for (const auto& [name, value] : attributes) {
     if (std::ranges::find(in_place, name) != in_place.end()) continue;
-    if (!items.empty()) items += ", ";
-    items += name_text(name) + " = " +
-             attribute_text(value, find_spec(kind, name), Spelling::kDictionary);
+    const std::string entry = entry_text(kind, attributes, name, value);
+    if (!items.empty() && !entry.empty()) items += ", ";
+    items += entry;
   }
   return items.empty() ? "" : " {" + items + "}";
 }
 
 bool is_inherent(OpKind kind, std::string_view name) {
-  // Among those that the table does not know, custom_call's layouts; what the table adds to
-  // StableHLO is a message.
-  constexpr std::string_view kUnlisted[] = {"operand_layouts", "result_layouts",
-                                            "output_operand_aliases"};
-  if (kind == OpKind::kCustomCall && std::ranges::find(kUnlisted, name) != std::end(kUnlisted)) {
-    return true;
-  }
-  return find_spec(kind, name) && !(kind == OpKind::kCustomCall && name == "message");
+  // What the dialect has and the table has not; and the other way round.
+  using Name = std::pair<OpKind, std::string_view>;
+  constexpr Name kUnlisted[] = {{OpKind::kCustomCall, "operand_layouts"},
+                                {OpKind::kCustomCall, "result_layouts"},
+                                {OpKind::kCustomCall, "output_operand_aliases"},
+                                {OpKind::kComposite, "composite_attributes"}};
+  constexpr Name kAdded = {OpKind::kCustomCall, "message"};
+  const Name wanted{kind, name};
+  const bool unlisted = std::ranges::find(kUnlisted, wanted) != std::end(kUnlisted);
+  return unlisted || (find_spec(kind, name) && wanted != kAdded);
 }
 
 void drop_defaults(OpKind kind, Attributes& attributes) {
@@ -353,13 +411,15 @@ void parse_dictionary(Lexer& lexer, OpKind kind, Attributes& attributes) {
     }
     if (at_end_of_attribute(lexer)) {
       // A name alone is a flag that holds.
-      if (spec || kind == OpKind::kCustomCall) attributes.set(name, true);
+      if (spec || keeps_all_attributes(kind)) attributes.set(name, true);
       continue;
     }
     lexer.expect("=");
-    if (spec) {
+    if (name == kChannelHandle && find_spec(kind, kChannelId)) {
+      attributes.set(kChannelId, parse_channel(lexer));
+    } else if (spec) {
       attributes.set(name, parse_attribute(lexer, *spec, Spelling::kDictionary));
-    } else if (kind == OpKind::kCustomCall) {
+    } else if (keeps_all_attributes(kind)) {
       attributes.set(name, parse_any_attribute(lexer));
     } else {
       lexer.skip_attribute();

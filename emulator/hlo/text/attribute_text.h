@@ -42,7 +42,7 @@ bool is_inherent(OpKind kind, std::string_view name);
 void drop_defaults(OpKind kind, Attributes& attributes);
 
 /// `{name = value, ...}` into `attributes`. Attributes that the op need not know are dropped,
-/// except a custom_call's.
+/// except those of custom_call and composite.
 void parse_dictionary(Lexer& lexer, OpKind kind, Attributes& attributes);
 
 }  // namespace tpu::hlo::text

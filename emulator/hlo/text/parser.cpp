@@ -356,15 +356,17 @@ void Parser::parse_op(Block& block) {
   const std::string name(mnemonic(parts.kind));
   const std::vector<Value*> results = append_op(block, std::move(parts), offset);
   size_t named = 0;
-  for (const auto& [token, count] : names) {
-    if (count > results.size() - named) break;
-    const auto first = results.begin() + static_cast<ptrdiff_t>(named);
-    scope_.define(lexer_, token, {first, first + static_cast<ptrdiff_t>(count)});
-    named += count;
-  }
+  for (const auto& [token, count] : names) named += count;
   if (!names.empty() && named != results.size()) {
     lexer_.fail_message(offset, name + " has " + std::to_string(results.size()) +
-                                    " result(s): the names in front of it are for another number");
+                                    " result(s), the names in front of it are for " +
+                                    std::to_string(named));
+  }
+  auto next = results.begin();
+  for (const auto& [token, count] : names) {
+    const auto end = next + static_cast<ptrdiff_t>(count);
+    scope_.define(lexer_, token, {next, end});
+    next = end;
   }
 }
 
