@@ -16,47 +16,63 @@ int64_t ceil_div(int64_t a, int64_t b) {
 /// Rows of a block whose chunk of the left operand (times its totals) is meant to stay in L2.
 constexpr int64_t kRowBlock = 96;
 constexpr int64_t kColumnBlock = 512;
-/// With no more rows than this the right operand is packed panel by panel where it is used.
+/// With no more rows than this the right operand is packed panel by panel where it is used, beside
+/// a left operand of no more than these bytes.
 constexpr int64_t kNarrowRows = 256;
-/// Bytes of the packed right operand at a time.
+constexpr int64_t kNarrowBytes = int64_t{8} << 20;
+/// Bytes of right operand packed at a time, and of totals kept while more of it is packed.
 constexpr int64_t kPackedBytes = int64_t{32} << 20;
+constexpr int64_t kTotalBytes = int64_t{64} << 20;
 
 template <class T, class Acc>
 class Engine {
  public:
   explicit Engine(const Gemm<T, Acc>& gemm)
-      : g_(gemm), nr_(gemm.kernels.columns), depth_(std::min(gemm.depth, gemm.k)) {}
+      : g_(gemm),
+        nr_(gemm.kernels.columns),
+        k_(gemm.bounds.back()),
+        chunks_(static_cast<int64_t>(gemm.bounds.size()) - 1) {
+    for (int64_t c = 0; c < chunks_; ++c) depth_ = std::max(depth_, chunk_depth(c));
+  }
 
-  void run() {
-    if (g_.batches == 0 || g_.m == 0 || g_.n == 0) return;
-    if (g_.k == 0) return store_zeros();
-    if (g_.m <= kNarrowRows) {
-      run_narrow();
-    } else {
-      for (int64_t b = 0; b < g_.batches; ++b) run_wide(b);
+  MagnitudeRange run() const {
+    if (g_.batches == 0 || g_.m == 0 || g_.n == 0) return {};
+    if (k_ == 0) return store_zeros();
+    const int64_t left_bytes = g_.m * k_ * g_.plan.parts * static_cast<int64_t>(sizeof(T));
+    if (g_.m <= kNarrowRows && (g_.batches > 1 || left_bytes <= kNarrowBytes)) {
+      return g_.batches > 1 ? run_narrow_batches() : run_narrow();
     }
+    MagnitudeRange range;
+    for (int64_t b = 0; b < g_.batches; ++b) range.merge(run_wide(b));
+    return range;
   }
 
  private:
-  /// A block of C: rows [row, row + rows) and whole panels of columns, with its packed operands
-  /// for one chunk of k.
+  /// Left operand, packed for one chunk.
+  struct Left {
+    const T* data;
+    int64_t part_stride;
+    MagnitudeRange range;
+  };
+  /// Right operand, panels packed for one chunk; `ranges` has one element a panel.
+  struct Right {
+    const T* data;
+    int64_t panel_stride, part_stride;
+    const MagnitudeRange* ranges;
+  };
+  /// Totals of a block: rows of panels, these `panel_stride` apart.
+  struct Totals {
+    Acc* data;
+    int64_t panel_stride;
+  };
   struct Block {
     int64_t batch, row, rows, column, columns;
-    int64_t k, chunk_depth;
-    const T* left;
-    int64_t left_stride, left_part_stride;
-    MagnitudeRange left_range;
-    const T* right;
-    int64_t right_panel_stride, right_part_stride;
-    const MagnitudeRange* right_ranges;  ///< one a panel
-    Acc* totals;
-    int64_t totals_panel_stride;
   };
 
-  int64_t chunks() const { return ceil_div(g_.k, g_.depth); }
-  int64_t chunk_depth(int64_t chunk) const { return std::min(g_.depth, g_.k - chunk * g_.depth); }
+  int64_t chunk_depth(int64_t chunk) const { return g_.bounds[chunk + 1] - g_.bounds[chunk]; }
+  int64_t whole_panels(int64_t columns) const { return ceil_div(columns, nr_) * nr_; }
 
-  void store_zeros() {
+  MagnitudeRange store_zeros() const {
     const Scratch<Acc> zeros(nr_);
     std::fill_n(zeros.data(), nr_, Acc{});
     for (int64_t b = 0; b < g_.batches; ++b) {
@@ -64,164 +80,254 @@ class Engine {
         g_.result.store(b, 0, g_.m, c, std::min<int64_t>(nr_, g_.n - c), zeros.data(), 0);
       }
     }
+    return {};
   }
+
+  Left pack_left(const Block& block, int64_t chunk, T* to) const {
+    const int64_t part = block.rows * depth_;
+    return {to, part,
+            g_.left.pack_rows(block.batch, block.row, block.rows, g_.bounds[chunk],
+                              chunk_depth(chunk), to, depth_, part)};
+  }
+  int64_t left_size(int64_t rows) const { return rows * depth_ * g_.plan.parts + kRowSlack; }
 
   /// Adds one chunk to a block's totals; after the last chunk stores the results.
-  void multiply(const Block& block) const {
-    const bool first = block.k == 0, last = block.k + block.chunk_depth == g_.k;
-    const int64_t panels = ceil_div(block.columns, nr_);
-    for (int64_t p = 0; p < panels; ++p) {
+  void multiply(const Block& block, int64_t chunk, const Left& left, const Right& right,
+                const Totals& block_totals) const {
+    const bool last = chunk + 1 == chunks_;
+    for (int64_t p = 0; p * nr_ < block.columns; ++p) {
+      const int64_t column = block.column + p * nr_;
       const int64_t columns = std::min<int64_t>(nr_, block.columns - p * nr_);
-      const bool direct = last && columns == nr_ &&
-                          g_.result.direct(block.batch, block.row, block.column) != nullptr;
-      const bool exact = products_exact(block.left_range, block.right_ranges[p]);
-      const auto& kernels = exact ? g_.kernels.exact : g_.kernels.plain;
-      Acc* totals = block.totals + p * block.totals_panel_stride;
-      for (int64_t r = 0; r < block.rows; r += g_.kernels.rows) {
-        const int64_t rows = std::min<int64_t>(g_.kernels.rows, block.rows - r);
-        for (size_t i = 0; i < g_.passes.size(); ++i) {
-          const Pass pass = g_.passes[i];
-          const bool to_result = direct && i + 1 == g_.passes.size();
-          Acc* out = totals + r * nr_;
-          const Acc* total = first && i == 0 ? nullptr : out;
-          int64_t out_stride = nr_;
-          if (to_result) {
-            out = g_.result.direct(block.batch, block.row + r, block.column + p * nr_);
-            out_stride = g_.result.direct_stride();
-          }
-          kernels[rows](
-              block.chunk_depth,
-              block.left + pass.lhs_part * block.left_part_stride + r * block.left_stride,
-              block.left_stride,
-              block.right + pass.rhs_part * block.right_part_stride + p * block.right_panel_stride,
-              total, nr_, out, out_stride);
-        }
-      }
+      Acc* totals = block_totals.data + p * block_totals.panel_stride;
+      Acc* direct = nullptr;
+      if (last && columns == nr_) direct = g_.result.direct(block.batch, block.row, column);
+      multiply_panel(block.rows, chunk, left, right, p, totals, direct);
       if (last && !direct) {
-        g_.result.store(block.batch, block.row, block.rows, block.column + p * nr_, columns, totals,
-                        nr_);
+        g_.result.store(block.batch, block.row, block.rows, column, columns, totals, nr_);
       }
     }
   }
 
-  /// Few rows: all of the left operand is packed, the right one group of panels at a time into a
-  /// buffer that stays in cache, each panel once.
-  void run_narrow() {
-    const int64_t threads = num_threads();
-    const bool shared = g_.batches == 1;
-    int64_t columns = shared ? ceil_div(g_.n, 4 * threads) : g_.n;
-    columns = std::clamp<int64_t>(ceil_div(columns, nr_) * nr_, 2 * nr_, kColumnBlock / 2);
-    const int64_t groups = ceil_div(g_.n, columns);
-    const int64_t left_part = g_.m * depth_, left_chunk = left_part * g_.left_parts;
-    const Scratch<T> shared_left(shared ? left_chunk * chunks() : 1);
-    std::vector<MagnitudeRange> shared_ranges(shared ? chunks() : 0);
-    const auto pack_left = [&](int64_t batch, T* to, MagnitudeRange* range, int64_t c) {
-      *range =
-          g_.left.pack_rows(batch, 0, g_.m, c * g_.depth, chunk_depth(c), to, depth_, left_part);
-    };
-    if (shared) {
-      const int64_t grain = std::max<int64_t>(1, 32768 / left_chunk);
-      parallel_for(chunks(), grain, [&](int64_t begin, int64_t end) {
-        for (int64_t c = begin; c < end; ++c) {
-          pack_left(0, shared_left.data() + c * left_chunk, &shared_ranges[c], c);
-        }
-      });
+  /// One panel of columns; the last pass writes to `direct` if it is not null.
+  void multiply_panel(int64_t block_rows, int64_t chunk, const Left& left, const Right& right,
+                      int64_t panel, Acc* totals, Acc* direct) const {
+    const auto& kernels =
+        products_exact(left.range, right.ranges[panel]) ? g_.kernels.exact : g_.kernels.plain;
+    const T* right_data = right.data + panel * right.panel_stride;
+    const int64_t direct_stride = direct ? g_.result.direct_stride() : 0;
+    for (int64_t r = 0; r < block_rows; r += g_.kernels.rows) {
+      const int64_t rows = std::min<int64_t>(g_.kernels.rows, block_rows - r);
+      Acc* tile = totals + r * nr_;
+      for (size_t i = 0; i < g_.plan.passes.size(); ++i) {
+        const Pass pass = g_.plan.passes[i];
+        const int left_part = g_.turned ? pass.rhs_part : pass.lhs_part;
+        const int right_part = g_.turned ? pass.lhs_part : pass.rhs_part;
+        const bool to_result = direct && i + 1 == g_.plan.passes.size();
+        kernels[rows](
+            chunk_depth(chunk), left.data + left_part * left.part_stride + r * depth_, depth_,
+            right_data + right_part * right.part_stride, chunk == 0 && i == 0 ? nullptr : tile, nr_,
+            to_result ? direct + r * direct_stride : tile, to_result ? direct_stride : nr_);
+      }
     }
-    const int64_t work = g_.m * std::min(columns, g_.n) * g_.k;
-    const int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(work, 1));
-    parallel_for(g_.batches * groups, grain, [&](int64_t begin, int64_t end) {
-      const int64_t panels = columns / nr_;
-      const int64_t right_panel = depth_ * nr_, right_part = panels * right_panel;
-      const Scratch<T> right(right_part * g_.right_parts);
-      const Scratch<T> own_left(shared ? 1 : left_chunk);
-      const Scratch<Acc> totals(g_.m * columns);
-      std::vector<MagnitudeRange> ranges(panels);
+  }
+
+  /// Few rows: the left operand is packed whole, the right one group of panels at a time into a
+  /// buffer that stays in cache, each panel once.
+  MagnitudeRange run_narrow() const {
+    const int64_t threads = num_threads();
+    const int64_t columns =
+        std::clamp<int64_t>(whole_panels(ceil_div(g_.n, 4 * threads)), 2 * nr_, kColumnBlock / 2);
+    const Block rows{0, 0, g_.m, 0, 0};
+    const int64_t size = left_size(g_.m);
+    const Scratch<T> data(size * chunks_);
+    std::vector<Left> left(chunks_);
+    parallel_for(chunks_, std::max<int64_t>(1, 32768 / size), [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) left[c] = pack_left(rows, c, data.data() + c * size);
+    });
+    const int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, g_.m * columns * k_));
+    std::vector<MagnitudeRange> ranges(ceil_div(g_.n, columns));
+    parallel_for(std::ssize(ranges), grain, [&](int64_t begin, int64_t end) {
+      NarrowBuffers buffers(*this, columns);
       for (int64_t unit = begin; unit < end; ++unit) {
-        const int64_t batch = unit / groups, column = unit % groups * columns;
-        const int64_t count = std::min(columns, g_.n - column);
-        for (int64_t c = 0; c < chunks(); ++c) {
-          MagnitudeRange left_range;
-          if (!shared) pack_left(batch, own_left.data(), &left_range, c);
-          const MagnitudeRange range =
-              g_.right.pack_columns(batch, column, count, c * g_.depth, chunk_depth(c),
-                                    right.data(), nr_, right_panel, right_part);
-          std::fill(ranges.begin(), ranges.end(), range);
-          multiply({batch, 0, g_.m, column, count, c * g_.depth, chunk_depth(c),
-                    shared ? shared_left.data() + c * left_chunk : own_left.data(), depth_,
-                    left_part, shared ? shared_ranges[c] : left_range, right.data(), right_panel,
-                    right_part, ranges.data(), totals.data(), g_.m * nr_});
+        const int64_t column = unit * columns;
+        ranges[unit] = multiply_narrow({0, 0, g_.m, column, std::min(columns, g_.n - column)},
+                                       buffers, [&](int64_t chunk) { return left[chunk]; });
+      }
+    });
+    return merged(ranges);
+  }
+
+  /// Many small products: each thread packs all of its own.
+  MagnitudeRange run_narrow_batches() const {
+    const int64_t columns = std::min<int64_t>(whole_panels(g_.n), kColumnBlock / 2);
+    const int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, g_.m * g_.n * k_));
+    std::vector<MagnitudeRange> ranges(g_.batches);
+    parallel_for(g_.batches, grain, [&](int64_t begin, int64_t end) {
+      NarrowBuffers buffers(*this, columns);
+      const Scratch<T> left(left_size(g_.m));
+      for (int64_t batch = begin; batch < end; ++batch) {
+        for (int64_t column = 0; column < g_.n; column += columns) {
+          const Block block{batch, 0, g_.m, column, std::min(columns, g_.n - column)};
+          ranges[batch].merge(multiply_narrow(
+              block, buffers, [&](int64_t chunk) { return pack_left(block, chunk, left.data()); }));
+        }
+      }
+    });
+    return merged(ranges);
+  }
+
+  static MagnitudeRange merged(std::span<const MagnitudeRange> ranges) {
+    MagnitudeRange all;
+    for (const MagnitudeRange& range : ranges) all.merge(range);
+    return all;
+  }
+
+  struct NarrowBuffers {
+    NarrowBuffers(const Engine& engine, int64_t columns)
+        : right(columns * engine.depth_ * engine.g_.plan.parts),
+          totals(engine.g_.m * columns),
+          ranges(columns / engine.nr_) {}
+    Scratch<T> right;
+    Scratch<Acc> totals;
+    std::vector<MagnitudeRange> ranges;
+  };
+
+  template <class LeftOf>
+  MagnitudeRange multiply_narrow(const Block& block, NarrowBuffers& buffers,
+                                 const LeftOf& left_of) const {
+    const int64_t panel = depth_ * nr_, part = whole_panels(block.columns) / nr_ * panel;
+    MagnitudeRange all;
+    for (int64_t c = 0; c < chunks_; ++c) {
+      const MagnitudeRange range =
+          g_.right.pack_columns(block.batch, block.column, block.columns, g_.bounds[c],
+                                chunk_depth(c), buffers.right.data(), nr_, panel, part);
+      std::ranges::fill(buffers.ranges, range);
+      all.merge(range);
+      multiply(block, c, left_of(c), {buffers.right.data(), panel, part, buffers.ranges.data()},
+               {buffers.totals.data(), g_.m * nr_});
+    }
+    return all;
+  }
+
+  /// Many rows: as much of the right operand as kPackedBytes hold is packed and shared; each
+  /// thread packs its rows of the left one chunk at a time.
+  MagnitudeRange run_wide(int64_t batch) const {
+    const int64_t chunk_column_bytes = depth_ * g_.plan.parts * static_cast<int64_t>(sizeof(T));
+    const int64_t fitting = kPackedBytes / (chunk_column_bytes * chunks_) / nr_ * nr_;
+    WidePlan plan;
+    plan.columns = std::min(whole_panels(g_.n), std::max(fitting, kColumnBlock));
+    plan.chunks =
+        std::clamp<int64_t>(kPackedBytes / (chunk_column_bytes * plan.columns), 1, chunks_);
+    plan.rows = g_.m;
+    if (plan.chunks < chunks_) {
+      const int64_t fitting_rows = kTotalBytes / (plan.columns * static_cast<int64_t>(sizeof(Acc)));
+      plan.rows = std::min(g_.m, std::max(fitting_rows, kRowBlock));
+    }
+    const Scratch<T> right(plan.columns * depth_ * g_.plan.parts * plan.chunks);
+    const Scratch<Acc> totals(plan.chunks < chunks_ ? plan.rows * plan.columns : 1);
+    plan.right = right.data();
+    plan.totals = totals.data();
+    plan.ranges.resize(plan.columns / nr_ * plan.chunks);
+    MagnitudeRange all;
+    for (int64_t column = 0; column < g_.n; column += plan.columns) {
+      for (int64_t row = 0; row < g_.m; row += plan.rows) {
+        const Block block{batch, row, std::min(plan.rows, g_.m - row), column,
+                          std::min(plan.columns, g_.n - column)};
+        for (int64_t chunk = 0; chunk < chunks_; chunk += plan.chunks) {
+          const int64_t end = std::min(chunks_, chunk + plan.chunks);
+          if (row == 0 || plan.chunks < chunks_) {
+            pack_wide(block, chunk, end, plan);
+            all.merge(merged(plan.ranges));
+          }
+          multiply_wide(block, chunk, end, plan);
+        }
+      }
+    }
+    return all;
+  }
+
+  /// How much of the product one round covers, and its shared memory.
+  struct WidePlan {
+    int64_t rows, columns, chunks;
+    T* right;
+    Acc* totals;  ///< used if a round does not cover all chunks
+    std::vector<MagnitudeRange> ranges;
+  };
+
+  Right wide_right(const WidePlan& plan, int64_t chunk, int64_t column) const {
+    const int64_t panel = depth_ * nr_, part = plan.columns * depth_;
+    return {plan.right + chunk * part * g_.plan.parts + column * depth_, panel, part,
+            plan.ranges.data() + (chunk * plan.columns + column) / nr_};
+  }
+
+  void pack_wide(const Block& block, int64_t first_chunk, int64_t end_chunk, WidePlan& plan) const {
+    const int64_t panels = ceil_div(block.columns, nr_);
+    parallel_for(panels * (end_chunk - first_chunk), 4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t chunk = i / panels, column = i % panels * nr_;
+        const Right right = wide_right(plan, chunk, column);
+        plan.ranges[right.ranges - plan.ranges.data()] = g_.right.pack_columns(
+            block.batch, block.column + column, std::min<int64_t>(nr_, block.columns - column),
+            g_.bounds[first_chunk + chunk], chunk_depth(first_chunk + chunk),
+            const_cast<T*>(right.data), nr_, right.panel_stride, right.part_stride);
+      }
+    });
+  }
+
+  void multiply_wide(const Block& all, int64_t first_chunk, int64_t end_chunk,
+                     const WidePlan& plan) const {
+    const int64_t column_units = ceil_div(all.columns, kColumnBlock);
+    const int64_t even = ceil_div(all.rows * column_units, 8 * num_threads());
+    const int64_t rows = std::min(kRowBlock, ceil_div(even, g_.kernels.rows) * g_.kernels.rows);
+    const bool complete = end_chunk - first_chunk == chunks_;
+    parallel_for(ceil_div(all.rows, rows) * column_units, 1, [&](int64_t begin, int64_t end) {
+      const Scratch<T> left(left_size(rows));
+      const Scratch<Acc> own_totals(complete ? rows * kColumnBlock : 1);
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t row = unit / column_units * rows;
+        const int64_t column = unit % column_units * kColumnBlock;
+        const Block block{all.batch, all.row + row, std::min(rows, all.rows - row),
+                          all.column + column, std::min(kColumnBlock, all.columns - column)};
+        const Totals totals =
+            complete ? Totals{own_totals.data(), rows * nr_}
+                     : Totals{plan.totals + column * plan.rows + row * nr_, plan.rows * nr_};
+        for (int64_t c = first_chunk; c < end_chunk; ++c) {
+          multiply(block, c, pack_left(block, c, left.data()),
+                   wide_right(plan, c - first_chunk, column), totals);
         }
       }
     });
   }
 
-  /// Many rows: the right operand is packed whole and shared; each thread packs its rows of the
-  /// left one chunk at a time.
-  void run_wide(int64_t batch) {
-    const int64_t column_bytes = g_.k * g_.right_parts * static_cast<int64_t>(sizeof(T));
-    const int64_t fitting = kPackedBytes / std::max<int64_t>(column_bytes, 1) / nr_ * nr_;
-    const int64_t columns = std::min(ceil_div(g_.n, nr_) * nr_, std::max<int64_t>(fitting, nr_));
-    const int64_t panels = columns / nr_, right_panel = depth_ * nr_;
-    const int64_t right_part = panels * right_panel, right_chunk = right_part * g_.right_parts;
-    const Scratch<T> right(right_chunk * chunks());
-    std::vector<MagnitudeRange> ranges(panels * chunks());
-    for (int64_t column = 0; column < g_.n; column += columns) {
-      const int64_t count = std::min(columns, g_.n - column);
-      const int64_t used = ceil_div(count, nr_);
-      parallel_for(used * chunks(), 4, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t c = i / used, p = i % used;
-          ranges[c * panels + p] = g_.right.pack_columns(
-              batch, column + p * nr_, std::min<int64_t>(nr_, count - p * nr_), c * g_.depth,
-              chunk_depth(c), right.data() + c * right_chunk + p * right_panel, nr_, right_panel,
-              right_part);
-        }
-      });
-      const int64_t row_units = ceil_div(g_.m, kRowBlock);
-      const int64_t column_units = ceil_div(count, kColumnBlock);
-      parallel_for(row_units * column_units, 1, [&](int64_t begin, int64_t end) {
-        const int64_t left_part = kRowBlock * depth_;
-        const Scratch<T> left(left_part * g_.left_parts);
-        const Scratch<Acc> totals(kRowBlock * kColumnBlock);
-        for (int64_t unit = begin; unit < end; ++unit) {
-          const int64_t row = unit / column_units * kRowBlock;
-          const int64_t rows = std::min(kRowBlock, g_.m - row);
-          const int64_t first = unit % column_units * kColumnBlock;
-          for (int64_t c = 0; c < chunks(); ++c) {
-            const MagnitudeRange range = g_.left.pack_rows(
-                batch, row, rows, c * g_.depth, chunk_depth(c), left.data(), depth_, left_part);
-            multiply({batch, row, rows, column + first, std::min(kColumnBlock, count - first),
-                      c * g_.depth, chunk_depth(c), left.data(), depth_, left_part, range,
-                      right.data() + c * right_chunk + first / nr_ * right_panel, right_panel,
-                      right_part, ranges.data() + c * panels + first / nr_, totals.data(),
-                      kRowBlock * nr_});
-          }
-        }
-      });
-    }
-  }
-
   const Gemm<T, Acc>& g_;
-  const int64_t nr_;
-  const int64_t depth_;  ///< of the deepest chunk
+  const int64_t nr_;  ///< columns of a panel
+  const int64_t k_;
+  const int64_t chunks_;
+  int64_t depth_ = 0;  ///< of the deepest chunk
 };
 
 }  // namespace
 
-void run(const Gemm<float>& gemm) {
-  Engine<float, float>(gemm).run();
+std::vector<int64_t> even_bounds(int64_t k, int64_t depth) {
+  std::vector<int64_t> bounds = {0};
+  for (int64_t end = 0; end < k;) bounds.push_back(end = std::min(k, end + depth));
+  return bounds;
 }
-void run(const Gemm<double>& gemm) {
-  Engine<double, double>(gemm).run();
+
+MagnitudeRange run(const Gemm<float>& gemm) {
+  return Engine<float, float>(gemm).run();
 }
-void run(const Gemm<uint32_t>& gemm) {
-  Engine<uint32_t, uint32_t>(gemm).run();
+MagnitudeRange run(const Gemm<double>& gemm) {
+  return Engine<double, double>(gemm).run();
 }
-void run(const Gemm<uint64_t>& gemm) {
-  Engine<uint64_t, uint64_t>(gemm).run();
+MagnitudeRange run(const Gemm<uint32_t>& gemm) {
+  return Engine<uint32_t, uint32_t>(gemm).run();
 }
-void run(const Gemm<Int16Pair, uint32_t>& gemm) {
-  Engine<Int16Pair, uint32_t>(gemm).run();
+MagnitudeRange run(const Gemm<uint64_t>& gemm) {
+  return Engine<uint64_t, uint64_t>(gemm).run();
+}
+MagnitudeRange run(const Gemm<Int16Pair, uint32_t>& gemm) {
+  return Engine<Int16Pair, uint32_t>(gemm).run();
 }
 
 }  // namespace tpu::tensorcore

@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "emulator/tensorcore/mxu/host_kernels.h"
 #include "emulator/tensorcore/mxu/numerics.h"
 
 namespace tpu::tensorcore {
+
+inline constexpr int64_t kRowSlack = 64;
 
 /// Packs rows of the left operand. T is the packed element: float, double, uint32_t, uint64_t, or
 /// Int16Pair (then k counts pairs).
@@ -18,6 +21,7 @@ class LeftOperand {
  public:
   virtual ~LeftOperand() = default;
   /// Part p of element (row + r, k + i) goes to target[p * part_stride + r * row_stride + i].
+  /// May overwrite up to kRowSlack elements behind the last row of the last part.
   virtual MagnitudeRange pack_rows(int64_t batch, int64_t row, int64_t rows, int64_t k,
                                    int64_t depth, T* target, int64_t row_stride,
                                    int64_t part_stride) const = 0;
@@ -52,21 +56,25 @@ class ResultTiles {
 
 template <class T, class Acc = T>
 struct Gemm {
-  int64_t batches, m, n, k;
-  int64_t depth;  ///< length of a chunk of k
+  int64_t batches, m, n;
+  std::span<const int64_t> bounds;  ///< of the chunks of k: 0, ascending, the last one is k's size
   const LeftOperand<T>& left;
   const RightOperand<T>& right;
   const ResultTiles<Acc>& result;
-  int left_parts = 1, right_parts = 1;
-  std::span<const Pass> passes;  ///< lhs is left
+  PassPlan plan;
+  bool turned;  ///< left is the plan's rhs
   const MicroKernels<T, Acc>& kernels;
 };
 
-/// Runs the product on up to num_threads() threads.
-void run(const Gemm<float>& gemm);
-void run(const Gemm<double>& gemm);
-void run(const Gemm<uint32_t>& gemm);
-void run(const Gemm<uint64_t>& gemm);
-void run(const Gemm<Int16Pair, uint32_t>& gemm);
+/// Bounds of chunks of `depth`.
+std::vector<int64_t> even_bounds(int64_t k, int64_t depth);
+
+/// Runs the product on up to num_threads() threads. Returns the magnitudes of the right operand's
+/// elements (not of integers; of double only whether all are finite).
+MagnitudeRange run(const Gemm<float>& gemm);
+MagnitudeRange run(const Gemm<double>& gemm);
+MagnitudeRange run(const Gemm<uint32_t>& gemm);
+MagnitudeRange run(const Gemm<uint64_t>& gemm);
+MagnitudeRange run(const Gemm<Int16Pair, uint32_t>& gemm);
 
 }  // namespace tpu::tensorcore

@@ -16,6 +16,7 @@ namespace tpu::tensorcore {
 /// Magnitudes met among packed floats, as bit patterns without sign: the smallest that is not zero
 /// and the largest. Decides whether products are exact.
 struct MagnitudeRange {
+  static constexpr uint32_t kInfinity = 0x7f800000;
   uint32_t smallest = 0xffffffff;
   uint32_t largest = 0;
 
@@ -23,6 +24,8 @@ struct MagnitudeRange {
     if (other.smallest < smallest) smallest = other.smallest;
     if (other.largest > largest) largest = other.largest;
   }
+  /// No infinity and no NaN.
+  bool is_finite() const { return largest < kInfinity; }
 };
 
 /// True if the product of any two numbers of these ranges, of at most 11 significant bits (bf16,
@@ -35,9 +38,9 @@ inline bool products_exact(const MagnitudeRange& a, const MagnitudeRange& b) {
     return field == 0 ? 1 : field;
   };
   const bool no_product = a.largest == 0 || b.largest == 0;
-  return no_product || (exponent(a.smallest) + exponent(b.smallest) >= 125 &&
-                        exponent(a.largest) + exponent(b.largest) <= 380 &&
-                        a.largest < 0x7f800000 && b.largest < 0x7f800000);
+  return no_product ||
+         (exponent(a.smallest) + exponent(b.smallest) >= 125 &&
+          exponent(a.largest) + exponent(b.largest) <= 380 && a.is_finite() && b.is_finite());
 }
 
 /// Most rows a micro-kernel of any table computes.

@@ -40,22 +40,13 @@ Precision precision_of(const hlo::Attributes& attributes) {
 
 PassPlan plan_passes(Precision asked, hlo::ElementType lhs, hlo::ElementType rhs) {
   using hlo::ElementType;
-  PassPlan plan;
-  const ElementType lhs_real = hlo::real_part(lhs), rhs_real = hlo::real_part(rhs);
-  if (lhs_real == ElementType::kF64 || rhs_real == ElementType::kF64) return plan;
+  const auto either = [&](ElementType type) {
+    return hlo::real_part(lhs) == type || hlo::real_part(rhs) == type;
+  };
+  if (either(ElementType::kF64) || !either(ElementType::kF32)) return {false, 1, kOnePass};
   if (hlo::is_complex(lhs)) asked = Precision::kHighest;
   const int parts = asked == Precision::kHighest ? 3 : asked == Precision::kHigh ? 2 : 1;
-  plan.round_lhs = lhs_real == ElementType::kF32;
-  plan.round_rhs = rhs_real == ElementType::kF32;
-  plan.lhs_parts = plan.round_lhs ? parts : 1;
-  plan.rhs_parts = plan.round_rhs ? parts : 1;
-  plan.passes.clear();
-  for (const Pass& pass : passes_of(asked)) {
-    if (pass.lhs_part < plan.lhs_parts && pass.rhs_part < plan.rhs_parts) {
-      plan.passes.push_back(pass);
-    }
-  }
-  return plan;
+  return {true, parts, passes_of(asked)};
 }
 
 std::array<float, 3> split_bf16(float x) {

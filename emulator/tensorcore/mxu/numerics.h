@@ -21,15 +21,15 @@
 // |                                 | one                                 |
 //
 // h = bf16(x), m = bf16(x - h), l = bf16(x - h - m), each rounded to nearest even; where h is an
-// infinity or NaN, m = l = 0. Where only one operand is f32, the other is one part, h, and the
-// passes that would need its m or l are left out. complex<f32> is four real products of HIGHEST
+// infinity or NaN, m = l = 0. Where only one operand is f32, the other is widened to f32 first.
+// complex<f32> is four real products of HIGHEST
 // precision, complex<f64> four of f64: re = (re*re) - (im*im), im = (re*im) + (im*re), each bracket
 // a product of its own.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "emulator/hlo/attributes.h"
 #include "emulator/hlo/types.h"
@@ -51,9 +51,9 @@ struct Pass {
 
 /// The passes of one product, in the order in which their chunk sums are added to the total.
 struct PassPlan {
-  int lhs_parts = 1, rhs_parts = 1;
-  bool round_lhs = false, round_rhs = false;  ///< true for f32: its parts are bf16 numbers
-  std::vector<Pass> passes = {{0, 0}};
+  bool splits = false;  ///< operands are f32, or widened to it, and split into bf16 parts
+  int parts = 1;        ///< of each operand
+  std::span<const Pass> passes;
 };
 
 /// The plan for operands of these types; `asked` matters where one is f32 or complex<f32>, and the

@@ -99,7 +99,7 @@ MagnitudeRange pack_gathered(const SourceBlock& source, const PackTarget& target
 
 }  // namespace
 
-MagnitudeRange pack_block(const SourceBlock& source, const PackTarget& target,
+MagnitudeRange pack_block(const SourceBlock& source, const PackTarget& target, bool splits,
                           const HostKernels& host) {
   const PackFunction pack = pack_function(source.element, host);
   const int64_t width = hlo::byte_width(source.element);
@@ -107,6 +107,11 @@ MagnitudeRange pack_block(const SourceBlock& source, const PackTarget& target,
     const auto& table = float8_table(source.element);
     return pack_gathered<float>(source, target, host.pack_f32, [&](const std::byte* from) {
       return table[static_cast<uint8_t>(*from)];
+    });
+  }
+  if (splits && source.element != ElementType::kF32) {
+    return pack_gathered<float>(source, target, host.pack_f32, [&](const std::byte* from) {
+      return static_cast<float>(load_float(source.element, from));
     });
   }
   const bool dense_rows = source.row_stride == width && source.rows > 1;

@@ -14,9 +14,10 @@ struct SourceBlock {
   int64_t rows, columns;
 };
 
-/// Reads the block, rounds f32 to bf16 or splits it, stores it where `target` says. Dense columns
-/// are converted in place, dense rows by way of a transposition, anything else element by element.
-MagnitudeRange pack_block(const SourceBlock& source, const PackTarget& target,
+/// Reads the block, splits its elements into bf16 parts if `splits` (they are f32 or count as it),
+/// stores it where `target` says. Dense columns are converted in place, dense rows by way of a
+/// transposition, anything else element by element.
+MagnitudeRange pack_block(const SourceBlock& source, const PackTarget& target, bool splits,
                           const HostKernels& host);
 
 }  // namespace tpu::tensorcore

@@ -18,14 +18,6 @@ StridedProduct transposed(const StridedProduct& p) {
   return result;
 }
 
-PassPlan transposed(const PassPlan& plan) {
-  PassPlan result = plan;
-  std::swap(result.lhs_parts, result.rhs_parts);
-  std::swap(result.round_lhs, result.round_rhs);
-  for (Pass& pass : result.passes) std::swap(pass.lhs_part, pass.rhs_part);
-  return result;
-}
-
 /// Vector lanes run along the columns: they should be many, and dense in the result.
 bool should_transpose(const StridedProduct& p) {
   constexpr int64_t kFew = 16;
@@ -34,13 +26,25 @@ bool should_transpose(const StridedProduct& p) {
   return p.result.rows.stride() == 1 && p.result.columns.stride() != 1;
 }
 
+/// How a product of real numbers is computed.
+struct Recipe {
+  PassPlan plan;
+  Arithmetic arithmetic;
+  int depth;
+  const HostKernels& host;
+};
+
 template <class T, class Acc>
-void multiply_as(const StridedProduct& p, const PassPlan& plan, int64_t k, int64_t depth,
-                 const MicroKernels<T, Acc>& kernels, const HostKernels& host) {
-  const StridedOperand<T> left(p.lhs, plan.lhs_parts, host), right(p.rhs, plan.rhs_parts, host);
-  const StridedTiles<Acc> tiles(p.result, host);
-  run(Gemm<T, Acc>{p.lhs.batch.size(), p.lhs.lines.size(), p.rhs.lines.size(), k, depth, left,
-                   right, tiles, plan.lhs_parts, plan.rhs_parts, plan.passes, kernels});
+void multiply_as(const StridedProduct& p, const Recipe& recipe, int64_t k, int64_t depth,
+                 const MicroKernels<T, Acc>& kernels) {
+  const bool turned = should_transpose(p);
+  const StridedProduct q = turned ? transposed(p) : p;
+  const StridedOperand<T> left(q.lhs, recipe.plan, recipe.host);
+  const StridedOperand<T> right(q.rhs, recipe.plan, recipe.host);
+  const StridedTiles<Acc> tiles(q.result, recipe.host);
+  const std::vector<int64_t> bounds = even_bounds(k, depth);
+  run(Gemm<T, Acc>{q.lhs.batch.size(), q.lhs.lines.size(), q.rhs.lines.size(), bounds, left, right,
+                   tiles, recipe.plan, turned, kernels});
 }
 
 bool fits_int16(ElementType type) {
@@ -48,28 +52,29 @@ bool fits_int16(ElementType type) {
 }
 
 /// Any order gives the same bits, so the chunk's length is free.
-void multiply_integers(const StridedProduct& p, const PassPlan& plan, const HostKernels& host) {
+void multiply_integers(const StridedProduct& p, const Recipe& recipe) {
   constexpr int64_t kDepth = 256;
   const int64_t k = p.lhs.k.size();
   if (hlo::byte_width(p.result.element) == 8) {
-    return multiply_as<uint64_t, uint64_t>(p, plan, k, kDepth, host.u64, host);
+    return multiply_as(p, recipe, k, kDepth, recipe.host.u64);
   }
   if (fits_int16(p.lhs.element) && fits_int16(p.rhs.element)) {
-    return multiply_as<Int16Pair, uint32_t>(p, plan, (k + 1) / 2, kDepth, host.pairs, host);
+    return multiply_as(p, recipe, (k + 1) / 2, kDepth, recipe.host.pairs);
   }
-  multiply_as<uint32_t, uint32_t>(p, plan, k, kDepth, host.u32, host);
+  multiply_as(p, recipe, k, kDepth, recipe.host.u32);
 }
 
-void multiply_real(const StridedProduct& p, const PassPlan& plan, bool wide, int depth,
-                   const HostKernels& host) {
-  if (should_transpose(p)) {
-    const StridedProduct turned = transposed(p);
-    const PassPlan turned_plan = transposed(plan);
-    if (wide) return multiply_as(turned, turned_plan, p.lhs.k.size(), depth, host.f64, host);
-    return multiply_as(turned, turned_plan, p.lhs.k.size(), depth, host.f32, host);
+void multiply_real(const StridedProduct& p, const Recipe& recipe) {
+  switch (recipe.arithmetic) {
+    case Arithmetic::kInteger:
+    case Arithmetic::kBoolean:
+      return multiply_integers(p, recipe);
+    case Arithmetic::kF64:
+    case Arithmetic::kComplexF64:
+      return multiply_as(p, recipe, p.lhs.k.size(), recipe.depth, recipe.host.f64);
+    default:
+      return multiply_as(p, recipe, p.lhs.k.size(), recipe.depth, recipe.host.f32);
   }
-  if (wide) return multiply_as(p, plan, p.lhs.k.size(), depth, host.f64, host);
-  multiply_as(p, plan, p.lhs.k.size(), depth, host.f32, host);
 }
 
 /// The real (0) or imaginary (1) parts of a complex matrix; axes count half elements.
@@ -80,8 +85,7 @@ StridedMatrix part_of(const StridedMatrix& m, int part) {
   return result;
 }
 
-void multiply_complex_matrices(const StridedProduct& p, const PassPlan& plan, bool wide, int depth,
-                               const HostKernels& host) {
+void multiply_complex_matrices(const StridedProduct& p, const Recipe& recipe) {
   const int64_t batches = p.lhs.batch.size(), rows = p.lhs.lines.size();
   const int64_t columns = p.rhs.lines.size();
   const auto real = [&](const RealProduct& r) {
@@ -91,7 +95,7 @@ void multiply_complex_matrices(const StridedProduct& p, const PassPlan& plan, bo
          part_of(p.rhs, r.rhs_part),
          {element, r.result, hlo::byte_width(element), StridedAxis(batches, rows * columns),
           StridedAxis(rows, columns), StridedAxis(columns, 1)}},
-        plan, wide, depth, host);
+        recipe);
   };
   const auto store = [&](int64_t i, const std::byte* number) {
     const int64_t offset = p.result.batch.offset(i / (rows * columns)) +
@@ -108,20 +112,10 @@ void multiply_complex_matrices(const StridedProduct& p, const PassPlan& plan, bo
 void multiply(const StridedProduct& product, Precision precision, int depth,
               const HostKernels& host) {
   const ElementType lhs = product.lhs.element, rhs = product.rhs.element;
-  const PassPlan plan = plan_passes(precision, lhs, rhs);
-  switch (arithmetic_of(lhs, rhs, product.result.element)) {
-    case Arithmetic::kInteger:
-    case Arithmetic::kBoolean:
-      return multiply_integers(product, plan, host);
-    case Arithmetic::kComplexF32:
-      return multiply_complex_matrices(product, plan, false, depth, host);
-    case Arithmetic::kComplexF64:
-      return multiply_complex_matrices(product, plan, true, depth, host);
-    case Arithmetic::kF64:
-      return multiply_real(product, plan, true, depth, host);
-    default:
-      return multiply_real(product, plan, false, depth, host);
-  }
+  const Recipe recipe{plan_passes(precision, lhs, rhs),
+                      arithmetic_of(lhs, rhs, product.result.element), depth, host};
+  if (hlo::is_complex(lhs)) return multiply_complex_matrices(product, recipe);
+  multiply_real(product, recipe);
 }
 
 }  // namespace tpu::tensorcore

@@ -112,17 +112,14 @@ Product product_of(const KernelCall& call) {
 
 float contract(std::span<const float> lhs, std::span<const float> rhs, const PassPlan& plan,
                int depth) {
-  const auto part_of = [](float x, bool round, int part) {
-    return round ? split_bf16(x)[part] : x;
-  };
+  const auto part_of = [&](float x, int part) { return plan.splits ? split_bf16(x)[part] : x; };
   float total = 0.0f;
   for (size_t begin = 0; begin < lhs.size(); begin += depth) {
     const size_t end = std::min(lhs.size(), begin + depth);
     for (const Pass& pass : plan.passes) {
       float sum = 0.0f;
       for (size_t k = begin; k < end; ++k) {
-        const float product = part_of(lhs[k], plan.round_lhs, pass.lhs_part) *
-                              part_of(rhs[k], plan.round_rhs, pass.rhs_part);
+        const float product = part_of(lhs[k], pass.lhs_part) * part_of(rhs[k], pass.rhs_part);
         sum = sum + product;
       }
       total = total + sum;

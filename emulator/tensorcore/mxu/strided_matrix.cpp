@@ -1,5 +1,6 @@
 #include "emulator/tensorcore/mxu/strided_matrix.h"
 
+#include <cmath>
 #include <type_traits>
 
 #include "emulator/tensorcore/mxu/element.h"
@@ -12,12 +13,13 @@ using hlo::ElementType;
 
 /// Packs a float block of rows [row, row + rows) and columns [column, column + columns), each an
 /// axis of the matrix, run by run.
-MagnitudeRange pack_axes(const StridedMatrix& matrix, int64_t batch, const StridedAxis& row_axis,
+MagnitudeRange pack_axes(const StridedMatrix& matrix, int64_t offset, const StridedAxis& row_axis,
                          int64_t row, int64_t rows, const StridedAxis& column_axis, int64_t column,
-                         int64_t columns, const PackTarget& target, const HostKernels& host) {
+                         int64_t columns, const PackTarget& target, bool splits,
+                         const HostKernels& host) {
   MagnitudeRange range;
   const int64_t width = matrix.element_stride;
-  const std::byte* data = matrix.data + matrix.batch.offset(batch) * width;
+  const std::byte* data = matrix.data + offset * width;
   row_axis.for_each_run(row, row + rows, [&](int64_t r, int64_t row_offset, int64_t row_count) {
     column_axis.for_each_run(
         column, column + columns, [&](int64_t c, int64_t column_offset, int64_t column_count) {
@@ -34,7 +36,7 @@ MagnitudeRange pack_axes(const StridedMatrix& matrix, int64_t batch, const Strid
                 {matrix.element,
                  data + (row_offset + column_offset + done * column_axis.stride()) * width,
                  row_axis.stride() * width, column_axis.stride() * width, row_count, count},
-                to, host));
+                to, splits, host));
             done += count;
           }
         });
@@ -72,10 +74,10 @@ void with_reader(ElementType type, const Body& body) {
 
 /// Writes element (line, k) with `put(i, j, value)`, line and k relative to the block.
 template <class T, class Put>
-void read_block(const StridedMatrix& matrix, int64_t batch, int64_t line, int64_t lines, int64_t k,
+void read_block(const StridedMatrix& matrix, int64_t offset, int64_t line, int64_t lines, int64_t k,
                 int64_t depth, const Put& put) {
   const int64_t width = matrix.element_stride;
-  const std::byte* data = matrix.data + matrix.batch.offset(batch) * width;
+  const std::byte* data = matrix.data + offset * width;
   with_reader<T>(matrix.element, [&](const auto& read) {
     matrix.k.for_each_run(k, k + depth, [&](int64_t j, int64_t k_offset, int64_t k_count) {
       matrix.lines.for_each_run(line, line + lines, [&](int64_t i, int64_t offset, int64_t count) {
@@ -94,10 +96,10 @@ void read_block(const StridedMatrix& matrix, int64_t batch, int64_t line, int64_
 
 /// A pair's low and high half as integers: k counts pairs, and a missing last half is 0.
 template <class Put>
-void read_pairs(const StridedMatrix& matrix, int64_t batch, int64_t line, int64_t lines, int64_t k,
+void read_pairs(const StridedMatrix& matrix, int64_t offset, int64_t line, int64_t lines, int64_t k,
                 int64_t depth, const Put& put) {
   const int64_t halves = std::min(2 * depth, matrix.k.size() - 2 * k);
-  read_block<int16_t>(matrix, batch, line, lines, 2 * k, halves, put);
+  read_block<int16_t>(matrix, offset, line, lines, 2 * k, halves, put);
   if (halves < 2 * depth) {
     for (int64_t i = 0; i < lines; ++i) put(i, halves, int16_t{0});
   }
@@ -109,16 +111,24 @@ template <class T>
 MagnitudeRange StridedOperand<T>::pack_rows(int64_t batch, int64_t row, int64_t rows, int64_t k,
                                             int64_t depth, T* target, int64_t row_stride,
                                             int64_t part_stride) const {
+  return pack_rows_at(matrix_.batch.offset(batch), row, rows, k, depth, target, row_stride,
+                      part_stride);
+}
+
+template <class T>
+MagnitudeRange StridedOperand<T>::pack_rows_at(int64_t offset, int64_t row, int64_t rows, int64_t k,
+                                               int64_t depth, T* target, int64_t row_stride,
+                                               int64_t part_stride) const {
   if constexpr (std::is_same_v<T, float>) {
-    return pack_axes(matrix_, batch, matrix_.lines, row, rows, matrix_.k, k, depth,
-                     {target, row_stride, depth, 0, part_stride, parts_}, host_);
+    return pack_axes(matrix_, offset, matrix_.lines, row, rows, matrix_.k, k, depth,
+                     {target, row_stride, depth, 0, part_stride, plan_.parts}, plan_.splits, host_);
   } else if constexpr (std::is_same_v<T, Int16Pair>) {
     auto* halves = reinterpret_cast<int16_t*>(target);
-    read_pairs(matrix_, batch, row, rows, k, depth, [&](int64_t i, int64_t j, int16_t value) {
+    read_pairs(matrix_, offset, row, rows, k, depth, [&](int64_t i, int64_t j, int16_t value) {
       halves[2 * i * row_stride + j] = value;
     });
   } else {
-    read_block<T>(matrix_, batch, row, rows, k, depth,
+    read_block<T>(matrix_, offset, row, rows, k, depth,
                   [&](int64_t i, int64_t j, T value) { target[i * row_stride + j] = value; });
   }
   return {};
@@ -129,26 +139,34 @@ MagnitudeRange StridedOperand<T>::pack_columns(int64_t batch, int64_t column, in
                                                int64_t k, int64_t depth, T* target, int64_t panel,
                                                int64_t panel_stride, int64_t part_stride) const {
   if (const int64_t ragged = columns % panel) {
-    for (int p = 0; p < parts_; ++p) {
+    for (int p = 0; p < plan_.parts; ++p) {
       T* last = target + p * part_stride + columns / panel * panel_stride;
       for (int64_t i = 0; i < depth; ++i) {
         std::fill(last + i * panel + ragged, last + (i + 1) * panel, T{});
       }
     }
   }
+  const int64_t offset = matrix_.batch.offset(batch);
   if constexpr (std::is_same_v<T, float>) {
-    return pack_axes(matrix_, batch, matrix_.k, k, depth, matrix_.lines, column, columns,
-                     {target, panel, panel, panel_stride, part_stride, parts_}, host_);
+    return pack_axes(matrix_, offset, matrix_.k, k, depth, matrix_.lines, column, columns,
+                     {target, panel, panel, panel_stride, part_stride, plan_.parts}, plan_.splits,
+                     host_);
   } else if constexpr (std::is_same_v<T, Int16Pair>) {
     auto* halves = reinterpret_cast<int16_t*>(target);
-    read_pairs(matrix_, batch, column, columns, k, depth, [&](int64_t i, int64_t j, int16_t value) {
-      const int64_t at = i / panel * panel_stride + j / 2 * panel + i % panel;
-      halves[2 * at + j % 2] = value;
-    });
+    read_pairs(matrix_, offset, column, columns, k, depth,
+               [&](int64_t i, int64_t j, int16_t value) {
+                 const int64_t at = i / panel * panel_stride + j / 2 * panel + i % panel;
+                 halves[2 * at + j % 2] = value;
+               });
   } else {
-    read_block<T>(matrix_, batch, column, columns, k, depth, [&](int64_t i, int64_t j, T value) {
+    MagnitudeRange range;
+    read_block<T>(matrix_, offset, column, columns, k, depth, [&](int64_t i, int64_t j, T value) {
       target[i / panel * panel_stride + j * panel + i % panel] = value;
+      if constexpr (std::is_same_v<T, double>) {
+        if (!std::isfinite(value)) range.largest = MagnitudeRange::kInfinity;
+      }
     });
+    return range;
   }
   return {};
 }

@@ -23,19 +23,22 @@ struct StridedMatrix {
 template <class T>
 class StridedOperand final : public LeftOperand<T>, public RightOperand<T> {
  public:
-  /// `parts`: into how many parts f32 elements are split; other types have one.
-  StridedOperand(const StridedMatrix& matrix, int parts, const HostKernels& host)
-      : matrix_(matrix), parts_(parts), host_(host) {}
+  /// `plan` tells whether and how float elements are split.
+  StridedOperand(const StridedMatrix& matrix, const PassPlan& plan, const HostKernels& host)
+      : matrix_(matrix), plan_(plan), host_(host) {}
 
   MagnitudeRange pack_rows(int64_t batch, int64_t row, int64_t rows, int64_t k, int64_t depth,
                            T* target, int64_t row_stride, int64_t part_stride) const override;
   MagnitudeRange pack_columns(int64_t batch, int64_t column, int64_t columns, int64_t k,
                               int64_t depth, T* target, int64_t panel, int64_t panel_stride,
                               int64_t part_stride) const override;
+  /// pack_rows with an offset, in elements, instead of a batch number.
+  MagnitudeRange pack_rows_at(int64_t offset, int64_t row, int64_t rows, int64_t k, int64_t depth,
+                              T* target, int64_t row_stride, int64_t part_stride) const;
 
  private:
   const StridedMatrix& matrix_;
-  int parts_;
+  PassPlan plan_;
   const HostKernels& host_;
 };
 

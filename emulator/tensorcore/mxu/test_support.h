@@ -147,4 +147,38 @@ inline std::string describe(const Tensor& tensor) {
   return text + "]";
 }
 
+struct Types {
+  ElementType lhs, rhs, result;
+};
+inline constexpr auto kI8 = ElementType::kSI8;
+/// Operand and result types that go together.
+inline const std::vector<Types> kTypes = {
+    {ElementType::kF32, ElementType::kF32, ElementType::kF32},
+    {ElementType::kF32, ElementType::kF32, ElementType::kF32},
+    {ElementType::kBF16, ElementType::kBF16, ElementType::kBF16},
+    {ElementType::kBF16, ElementType::kBF16, ElementType::kF32},
+    {ElementType::kF16, ElementType::kF16, ElementType::kF16},
+    {ElementType::kF16, ElementType::kBF16, ElementType::kF32},
+    {ElementType::kF32, ElementType::kBF16, ElementType::kF32},
+    {ElementType::kF16, ElementType::kF32, ElementType::kF32},
+    {ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kBF16},
+    {ElementType::kF8E5M2FNUZ, ElementType::kF8E4M3FNUZ, ElementType::kF8E5M2},
+    {ElementType::kF8E4M3B11FNUZ, ElementType::kBF16, ElementType::kF32},
+    {ElementType::kF64, ElementType::kF64, ElementType::kF64},
+    {ElementType::kF64, ElementType::kF32, ElementType::kF32},
+    {kI8, kI8, ElementType::kSI32},
+    {kI8, ElementType::kUI8, ElementType::kSI32},
+    {kI8, kI8, kI8},
+    {ElementType::kSI4, ElementType::kSI4, ElementType::kSI4},
+    {ElementType::kUI4, ElementType::kUI8, ElementType::kUI8},
+    {ElementType::kSI16, ElementType::kSI16, ElementType::kSI16},
+    {ElementType::kUI16, ElementType::kUI16, ElementType::kUI32},
+    {ElementType::kSI32, ElementType::kSI32, ElementType::kSI32},
+    {ElementType::kSI32, kI8, ElementType::kSI64},
+    {ElementType::kUI64, ElementType::kUI64, ElementType::kUI64},
+    {ElementType::kI1, ElementType::kI1, ElementType::kI1},
+    {ElementType::kComplexF32, ElementType::kComplexF32, ElementType::kComplexF32},
+    {ElementType::kComplexF64, ElementType::kComplexF64, ElementType::kComplexF64},
+};
+
 }  // namespace tpu::tensorcore::testing
