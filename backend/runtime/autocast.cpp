@@ -4,6 +4,8 @@
 #include <ATen/autocast_mode.h>
 #include <torch/library.h>
 
+using namespace at;  // NOLINT: the registration macros below name at's types bare
+
 namespace {
 
 // The macros are PyTorch's registration interface for backends; it has no other.
