@@ -12,7 +12,12 @@ import torch
 from torch import nn
 
 from .outcome import Check, within
-from .rounding_noise import BFLOAT16_ROUNDOFF, FLOAT32_ROUNDOFF, Results, reference_and_bounds
+from .rounding_noise import (
+    BFLOAT16_ROUNDOFF,
+    FLOAT32_ROUNDOFF,
+    Results,
+    reference_and_bounds,
+)
 
 Case = Callable[[str], list[Check]]
 
