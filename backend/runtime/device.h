@@ -20,6 +20,11 @@ inline c10::Device device() { return {kDeviceType, 0}; }
 /// The chip, created on first use as TORCH_TPU_EMULATOR_CHIP says (default v6e). Throws
 /// RuntimeError after a fork.
 tpu::runtime::Chip& chip();
+/// True once the chip exists.
+bool is_initialized();
+/// True in a forked child of a process that had used the chip.
+bool in_bad_fork();
+
 /// The queue of the calling thread's current stream.
 tpu::runtime::Queue& current_queue();
 
@@ -29,6 +34,8 @@ c10::DataPtr allocate(size_t bytes, const tpu::memory::AllocationShape& shape);
 
 /// Waits for the current queue and raises what its work left behind, as PyTorch's exceptions.
 void synchronize_current_queue();
+/// The same for all queues.
+void synchronize_device();
 
 /// The Python line that is running, `train.py:12 in step`; empty without Python. The provider is
 /// set by the Python module; it takes the GIL, so ask only for work that can fail.
@@ -37,7 +44,8 @@ void set_source_location_provider(std::string (*provider)());
 
 /// Rethrows the exception in flight as PyTorch's type: InvalidArgument and Error as RuntimeError,
 /// Unimplemented as NotImplementedError, OutOfMemory as OutOfMemoryError, DeviceError as
-/// RuntimeError or, if its text starts with "IndexError: ", as IndexError. Other exceptions pass.
+/// RuntimeError or, if it is an IndexFault or its text starts with "IndexError: ", as IndexError.
+/// Other exceptions pass.
 [[noreturn]] void rethrow_as_torch();
 
 /// Calls `fn`, translating the emulator's exceptions.

@@ -92,7 +92,10 @@ struct HbmAllocator::Impl {
     stats.requested += bytes;
     stats.requested_peak = std::max(stats.requested_peak, stats.requested);
     ++stats.active_blocks;
+    stats.active_blocks_peak = std::max(stats.active_blocks_peak, stats.active_blocks);
     ++stats.num_allocations;
+    stats.allocated_total += padded;
+    stats.requested_total += bytes;
     update_reserved();
     return range.base() + block.offset;
   }
@@ -556,6 +559,14 @@ void HbmAllocator::reset_peak_stats() {
   stats.allocated_peak = stats.allocated;
   stats.requested_peak = stats.requested;
   stats.reserved_peak = stats.reserved;
+  stats.active_blocks_peak = stats.active_blocks;
+}
+
+void HbmAllocator::reset_accumulated_stats() {
+  std::lock_guard guard(impl_->lock);
+  AllocatorStats& stats = impl_->stats;
+  stats.num_allocations = stats.num_frees = stats.num_cache_hits = stats.num_ooms = 0;
+  stats.allocated_total = stats.requested_total = 0;
 }
 
 int64_t HbmAllocator::capacity() const {

@@ -19,8 +19,10 @@ struct AllocatorStats {
   int64_t allocated = 0, allocated_peak = 0;
   int64_t requested = 0, requested_peak = 0;
   int64_t reserved = 0, reserved_peak = 0;  ///< `allocated`, and what is kept for reuse
-  int64_t active_blocks = 0;
+  int64_t active_blocks = 0, active_blocks_peak = 0;
+  /// Since the start or the last `reset_accumulated_stats`.
   int64_t num_allocations = 0, num_frees = 0, num_cache_hits = 0, num_ooms = 0;
+  int64_t allocated_total = 0, requested_total = 0;  ///< sums over all allocations
 };
 
 /// What an allocation is for; decides its padded size and what an out-of-memory report says.
@@ -68,6 +70,8 @@ class HbmAllocator {
   AllocatorStats stats() const;
   /// Peaks become the present values.
   void reset_peak_stats();
+  /// The counts and sums of events become zero.
+  void reset_accumulated_stats();
   int64_t capacity() const;
   /// Lowers the capacity (a share of the chip, or a test), or raises it again up to the one of
   /// construction. Throws InvalidArgument if it is outside, or below what is allocated.

@@ -89,8 +89,14 @@ TEST(HbmAllocator, CountsPaddedAndRequestedBytes) {
   EXPECT_EQ(stats.active_blocks, 0);
   EXPECT_EQ(stats.allocated_peak, 1000 * 128 * 4);
   EXPECT_GT(stats.reserved, 0) << "the freed block stays cached";
+  EXPECT_EQ(stats.active_blocks_peak, 1);
   hbm.reset_peak_stats();
   EXPECT_EQ(hbm.stats().allocated_peak, 0);
+  EXPECT_EQ(hbm.stats().active_blocks_peak, 0);
+  EXPECT_EQ(hbm.stats().requested_total, 4000);
+  hbm.reset_accumulated_stats();
+  EXPECT_EQ(hbm.stats().requested_total, 0);
+  EXPECT_EQ(hbm.stats().num_allocations, 0);
 }
 
 TEST(HbmAllocator, FreedMemoryServesTheNextRequestOfTheSameQueue) {
