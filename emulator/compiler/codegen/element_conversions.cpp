@@ -1,6 +1,7 @@
 // Conversions between element types, and between memory and registers.
 #include <llvm/IR/Intrinsics.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "emulator/base/error.h"

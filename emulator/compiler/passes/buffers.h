@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "emulator/compiler/compiler.h"
@@ -16,6 +15,7 @@ struct Place {
   int entry = -1;
   int64_t offset = 0;
   hlo::Dims strides;  ///< in elements
+  bool operator==(const Place&) const = default;
 };
 
 /// The table of addresses: parameters, results, the pool of constants, the scratch block.
@@ -42,15 +42,21 @@ struct Placement {
   std::unordered_map<const hlo::Op*, std::vector<PlannedCopy>> before;
   /// Copies at the end of a block: to results, or to the next iteration's state.
   std::unordered_map<const hlo::Block*, std::vector<PlannedCopy>> at_end;
-  /// dynamic_update_slice steps whose operand is already in the result's memory.
-  std::unordered_set<const hlo::Value*> updated_in_place;
+  /// By entry of the table: the entry whose memory it is (a result may be a parameter's).
+  std::vector<int> alias_of_entry;
   std::vector<std::byte> constants;
   int64_t scratch_bytes = 0;
 
   const Place& of(const hlo::Value* value) const { return places.at(value); }
 };
 
+/// Temporaries share one scratch block: those that are never alive together share bytes, and a loop
+/// that reads the last of one element by element may write its result over it. Results are
+/// written where the caller wants them, unless that would destroy a parameter still needed.
 Placement place_buffers(const BlockPlan& plan, const Signature& signature,
                         const StridesOf& strides);
+
+/// The strides of a layout of an array of `shape`: its own, or dense row-major.
+hlo::Dims strides_of(const Layout& layout, std::span<const int64_t> shape);
 
 }  // namespace tpu::compiler

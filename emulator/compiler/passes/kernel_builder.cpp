@@ -163,7 +163,8 @@ class Attempt {
 
   int elementwise(const Op& op, const Value* value, const IndexMap& map) {
     if (op.kind() == OpKind::kOptimizationBarrier) return demand(op.operand(value->index), map);
-    LoopNode node{.kind = LoopNode::Kind::kOp,
+    const bool map_op = op.kind() == OpKind::kMap;
+    LoopNode node{.kind = map_op ? LoopNode::Kind::kRegion : LoopNode::Kind::kOp,
                   .type = value->type.element,
                   .op = &op,
                   .value = value};

@@ -26,9 +26,9 @@ struct LoopNode {
   hlo::ElementType type;
   const hlo::Op* op = nullptr;
   const hlo::Value* value = nullptr;  ///< the value in memory (kLoad) or the value computed
-  IndexMap index;                     ///< kLoad, kIota
-  std::vector<int> operands;
-  hlo::Literal constant;
+  IndexMap index = {};  ///< kLoad, kIota
+  std::vector<int> operands = {};
+  hlo::Literal constant = {};
   int64_t limit = 0;
   int reduction = -1;
   int result = 0;

@@ -48,6 +48,7 @@ OpClass classify(const hlo::Op& op) {
     case OpKind::kBitcastConvert:
       return same_width(op) ? OpClass::kElementwise : OpClass::kLibrary;
     case OpKind::kOptimizationBarrier:
+    case OpKind::kMap:
       return OpClass::kElementwise;
     case OpKind::kWhile:
     case OpKind::kCase:

@@ -1,0 +1,61 @@
+// The order in which a loop kernel's points are visited, and which of its variables is vectorised.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "emulator/compiler/passes/buffers.h"
+#include "emulator/compiler/passes/loop_kernel.h"
+
+namespace tpu::compiler {
+
+/// An address as a function of the loop variables.
+struct MemoryAccess {
+  int entry = -1;           ///< of the table of addresses
+  int64_t offset = 0;       ///< in bytes
+  hlo::Dims strides;        ///< in elements, one a loop variable of the schedule
+  struct Start {
+    int node;               ///< a kStart node
+    int64_t stride;         ///< in elements
+  };
+  std::vector<Start> starts;
+  /// Which memory it is, whatever the address within: entries that alias are one.
+  std::pair<int, int64_t> memory{-1, 0};
+};
+
+enum class LoopForm : uint8_t {
+  kMap,      ///< no reduction; the last variable is vectorised
+  kRows,     ///< reduced variables inside; the last of them is vectorised
+  kColumns,  ///< reduced variables inside; the last of the others is vectorised
+};
+
+struct Schedule {
+  LoopForm form = LoopForm::kMap;
+  hlo::Dims sizes;    ///< outermost first: kept variables, then reduced ones
+  int num_outer = 0;  ///< how many are kept
+  int vector = -1;    ///< the vectorised variable; -1 for a kernel of one point
+  /// By node: address of a load; strides and offset of an iota's value.
+  std::vector<MemoryAccess> nodes;
+  std::vector<MemoryAccess> stores;  ///< by store
+  std::vector<int> pass_of_store;
+
+  int width = 1;      ///< lanes of the vectorised variable
+  int64_t chunk = 1;  ///< of the vectorised variable, handled by one unit; a multiple of `width`
+  int64_t units = 1;  ///< independent pieces of work, to be spread over threads
+  int64_t grain = 1;  ///< units that are worth a thread
+  int passes = 1;     ///< over the reduced variables (or over one point)
+
+  int64_t reduced_count() const;
+  /// Some store writes memory that a load reads (the same element, see Placement).
+  bool in_place = false;
+};
+
+/// Lanes of the declared order of reductions: element k goes to lane k mod 32, lane by lane in
+/// ascending order; then lane l takes in lane l + h for h = 16, 8, 4, 2, 1.
+inline constexpr int kReduceLanes = 32;
+
+/// `vector_bytes`: of a register of the target. Depends on where the values lie.
+Schedule make_schedule(const LoopKernel& kernel, const Placement& placement, int vector_bytes);
+
+}  // namespace tpu::compiler

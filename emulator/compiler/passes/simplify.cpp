@@ -1,0 +1,197 @@
+#include "emulator/compiler/passes/simplify.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "emulator/compiler/passes/inline_calls.h"
+#include "emulator/compiler/passes/op_class.h"
+#include "emulator/hlo/op_table.h"
+
+namespace tpu::compiler {
+namespace {
+
+using hlo::Block;
+using hlo::Dims;
+using hlo::Op;
+using hlo::OpKind;
+using hlo::Value;
+
+class Simplifier {
+ public:
+  void run(Block& block) {
+    rewrite(block);
+    remove_unused(block);
+  }
+
+ private:
+  Value* replacement(Value* value) const {
+    auto found = replaced_.find(value);
+    while (found != replaced_.end()) {
+      value = found->second;
+      found = replaced_.find(value);
+    }
+    return value;
+  }
+
+  // One walk in order: operands are renamed first, so what an op sees is already simple.
+  void rewrite(Block& block) {
+    std::unordered_multimap<size_t, Op*> by_hash;
+    for (auto& op : block.ops()) {
+      for (size_t i = 0; i < op->operands().size(); ++i) {
+        op->set_operand(static_cast<int>(i), replacement(op->operand(static_cast<int>(i))));
+      }
+      for (int i = 0; i < op->num_regions(); ++i) {
+        if (classify(*op) == OpClass::kControl) {
+          rewrite(op->region(i));
+        } else {
+          rename_region(op->region(i));
+        }
+      }
+      fold(op, block);
+      if (Value* same = identity(*op)) {
+        replaced_[op->result()] = same;
+      } else if (op->num_regions() == 0 && op->num_results() == 1 && !hlo::has_side_effects(*op)) {
+        merge_equal(*op, by_hash);
+      }
+    }
+  }
+
+  void rename_region(Block& block) {
+    for (auto& op : block.ops()) {
+      for (size_t i = 0; i < op->operands().size(); ++i) {
+        op->set_operand(static_cast<int>(i), replacement(op->operand(static_cast<int>(i))));
+      }
+      for (int i = 0; i < op->num_regions(); ++i) rename_region(op->region(i));
+    }
+  }
+
+  // Ops that become constants or broadcasts whatever their operands hold.
+  void fold(std::unique_ptr<Op>& op, Block& block) {
+    std::unique_ptr<Op> made;
+    if (op->kind() == OpKind::kGetDimensionSize) {
+      const int64_t size =
+          op->operand(0)->type.shape[op->attributes().get<int64_t>("dimension")];
+      hlo::Attributes attributes;
+      attributes.set("value", hlo::scalar(hlo::ElementType::kSI32, size));
+      made = make(OpKind::kConstant, {}, std::move(attributes), op->result()->type);
+    } else if (op->kind() == OpKind::kReduce && op->num_results() == 1 &&
+               op->operand(0)->type.num_elements() == 0) {
+      hlo::Attributes attributes;
+      attributes.set("broadcast_dimensions", Dims{});
+      made = make(OpKind::kBroadcastInDim, {op->operand(1)}, std::move(attributes),
+                  op->result()->type);
+    }
+    if (!made) return;
+    made->parent = &block;
+    replaced_[op->result()] = made->result();
+    retired_.push_back(std::move(op));
+    op = std::move(made);
+  }
+
+  static std::unique_ptr<Op> make(OpKind kind, std::vector<Value*> operands,
+                                  hlo::Attributes attributes, hlo::TensorType type) {
+    return std::make_unique<Op>(kind, std::move(operands), std::move(attributes),
+                                std::vector<std::unique_ptr<Block>>{},
+                                std::vector<hlo::TensorType>{std::move(type)});
+  }
+
+  // The operand that the op passes on unchanged, if it does.
+  static Value* identity(const Op& op) {
+    if (op.num_results() != 1 || op.operands().empty()) return nullptr;
+    Value* operand = op.operand(0);
+    if (!(operand->type == op.result()->type)) return nullptr;
+    const auto all = [](const Dims& values, auto&& holds) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        if (!holds(static_cast<int64_t>(i), values[i])) return false;
+      }
+      return true;
+    };
+    const auto is_iota = [](int64_t i, int64_t value) { return value == i; };
+    switch (op.kind()) {
+      case OpKind::kConvert:
+      case OpKind::kReshape:
+      case OpKind::kBitcastConvert:
+        return operand;
+      case OpKind::kTranspose:
+        return all(op.attributes().get<Dims>("permutation"), is_iota) ? operand : nullptr;
+      case OpKind::kBroadcastInDim:
+        return all(op.attributes().get<Dims>("broadcast_dimensions"), is_iota) ? operand : nullptr;
+      case OpKind::kSlice:
+      case OpKind::kDynamicSlice:
+        return operand;  // of the same shape: all of it
+      case OpKind::kReverse:
+        return all(op.attributes().get<Dims>("dimensions"),
+                   [&](int64_t, int64_t d) { return operand->type.shape[d] <= 1; })
+                   ? operand
+                   : nullptr;
+      case OpKind::kConcatenate:
+        return op.operands().size() == 1 ? operand : nullptr;
+      default:
+        return nullptr;
+    }
+  }
+
+  static size_t hash(const Op& op) {
+    size_t h = static_cast<size_t>(op.kind());
+    for (const Value* operand : op.operands()) {
+      h = h * 31 + std::hash<const Value*>()(operand);
+    }
+    for (int64_t size : op.result()->type.shape) h = h * 31 + static_cast<size_t>(size);
+    return h;
+  }
+
+  void merge_equal(Op& op, std::unordered_multimap<size_t, Op*>& by_hash) {
+    if (classify(op) > OpClass::kLibrary || op.kind() == OpKind::kOptimizationBarrier) return;
+    const size_t key = hash(op);
+    const auto [first, last] = by_hash.equal_range(key);
+    for (auto it = first; it != last; ++it) {
+      const Op& other = *it->second;
+      if (other.kind() == op.kind() && std::ranges::equal(other.operands(), op.operands()) &&
+          other.result()->type == op.result()->type && other.attributes() == op.attributes()) {
+        replaced_[op.result()] = other.result();
+        return;
+      }
+    }
+    by_hash.emplace(key, &op);
+  }
+
+  // Unused ops -----------------------------------------------------------------------------------
+
+  void remove_unused(Block& block) {
+    std::unordered_set<const Value*> used;
+    mark(block, used);
+  }
+
+  // Backwards: an op stays if it has effects or if something that stays uses it.
+  void mark(Block& block, std::unordered_set<const Value*>& used) {
+    std::vector<std::unique_ptr<Op>> kept;
+    for (auto it = block.ops().rbegin(); it != block.ops().rend(); ++it) {
+      Op& op = **it;
+      bool stays = op.kind() == OpKind::kReturn || hlo::has_side_effects(op);
+      for (int i = 0; i < op.num_results(); ++i) stays = stays || used.contains(op.result(i));
+      if (!stays) {
+        retired_.push_back(std::move(*it));
+        continue;
+      }
+      for (int i = 0; i < op.num_regions(); ++i) mark(op.region(i), used);
+      for (const Value* operand : op.operands()) used.insert(operand);
+      kept.push_back(std::move(*it));
+    }
+    std::reverse(kept.begin(), kept.end());
+    block.ops() = std::move(kept);
+  }
+
+  std::unordered_map<const Value*, Value*> replaced_;
+  std::vector<std::unique_ptr<Op>> retired_;
+};
+
+}  // namespace
+
+void simplify(hlo::Module& module) {
+  inline_calls(module);
+  Simplifier().run(module.main().body);
+}
+
+}  // namespace tpu::compiler
