@@ -482,3 +482,12 @@ def test_written_program(path):
     text = path.read_text()
     check(text)
     check(parse(text).operation.get_asm(print_generic_op_form=True))
+
+
+def test_random_programs(tmp_path):
+    """Our own random programs verify in jaxlib and survive like those that JAX lowers."""
+    seed = int(os.environ.get("TPU_TEST_SEED", "20240607"))
+    for number in range(seed, seed + 40):
+        print(f"TPU_TEST_SEED={number}")
+        subprocess.run([TOOL, "--random", str(number), str(tmp_path)], check=True)
+        check((tmp_path / "program.mlir").read_text())
