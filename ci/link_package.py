@@ -5,21 +5,24 @@ A wheel (`pip install .`) copies the same files; a developer's build is used whe
 
 import pathlib
 import sysconfig
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SITE = pathlib.Path(sysconfig.get_paths()["purelib"])
 
-ENTRY_POINTS = "[torch.backends]\ntorch_tpu = torch_tpu._loader:load\n"
-METADATA = "Metadata-Version: 2.1\nName: torch-tpu-ref\nVersion: 0.1.0\n"
-
 
 def main() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     (SITE / "torch_tpu_ref_build.pth").write_text(f"{ROOT / 'build' / 'python'}\n")
-    info = SITE / "torch_tpu_ref-0.1.0.dist-info"
+    info = SITE / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
     info.mkdir(exist_ok=True)
-    (info / "entry_points.txt").write_text(ENTRY_POINTS)
-    (info / "METADATA").write_text(METADATA)
-    (info / "INSTALLER").write_text("torch-tpu-ref ci/setup\n")
+    entry_points = [
+        f"[{group}]\n" + "".join(f"{name} = {target}\n" for name, target in entries.items())
+        for group, entries in project["entry-points"].items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(entry_points))
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    (info / "INSTALLER").write_text("ci/setup\n")
     (info / "RECORD").write_text("")
 
 

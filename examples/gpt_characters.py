@@ -99,7 +99,9 @@ def loss_of(model: nn.Module, ids: torch.Tensor, targets: torch.Tensor) -> torch
     return F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
 
 
-def train(device: str, seed: int = 0, steps: int = 200, autocast: bool = False, verbose: bool = False) -> dict[str, object]:
+def train(
+    device: str, seed: int = 0, steps: int = 200, autocast: bool = False, verbose: bool = False
+) -> dict[str, object]:
     """AdamW with warm-up, cosine decay and gradient clipping. Returns losses and the last bits/character."""
     model = make_model(seed, dropout=0.1).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.95), weight_decay=0.1)

@@ -75,7 +75,8 @@ def main() -> None:
     loss.backward()
     print(f"loss {loss.item():.6f}")
     for name, parameter in model.named_parameters():
-        print(f"{name:24} gradient norm {parameter.grad.norm().item():.6f}")
+        if parameter.grad is not None:
+            print(f"{name:24} gradient norm {parameter.grad.norm().item():.6f}")
 
 
 if __name__ == "__main__":

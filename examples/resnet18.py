@@ -1,6 +1,6 @@
 """ResNet-18 (He et al., 2015), forward and backward on random images.
 
-    python examples/resnet18.py --device tpu
+python examples/resnet18.py --device tpu
 """
 
 import argparse
@@ -20,9 +20,7 @@ class BasicBlock(nn.Module):
         self.norm2 = nn.BatchNorm2d(outputs)
         self.shortcut: nn.Module = nn.Identity()
         if stride != 1 or inputs != outputs:
-            self.shortcut = nn.Sequential(
-                nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs)
-            )
+            self.shortcut = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = F.relu(self.norm1(self.conv1(x)))
@@ -38,7 +36,9 @@ class ResNet18(nn.Module):
         widths = (64, 64, 128, 256, 512)
         self.blocks = nn.Sequential(
             *(
-                BasicBlock(widths[stage] if first else widths[stage + 1], widths[stage + 1], 2 if first and stage else 1)
+                BasicBlock(
+                    widths[stage] if first else widths[stage + 1], widths[stage + 1], 2 if first and stage else 1
+                )
                 for stage in range(4)
                 for first in (True, False)
             )

@@ -73,7 +73,7 @@ def main() -> None:
     model = make_model().to(args.device)
     with torch.no_grad():
         vectors = embed(model, *(part.to(args.device) for part in make_batch()))
-    for sentence, nearest in zip(SENTENCES, neighbours(vectors)):
+    for sentence, nearest in zip(SENTENCES, neighbours(vectors), strict=True):
         print(f"{sentence:50} ~ {SENTENCES[nearest]}")
 
 

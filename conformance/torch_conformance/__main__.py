@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 from .model_cases import model_cases
 from .outcome import Check, Outcome, Status
@@ -86,7 +87,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="torch_conformance", description=__doc__)
     commands = parser.add_subparsers(required=True)
 
-    def add(name: str, handler) -> argparse.ArgumentParser:
+    def add(name: str, handler: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
         command = commands.add_parser(name)
         command.set_defaults(handler=handler)
         if name != "list":

@@ -15,6 +15,7 @@ from .outcome import Check, within
 from .rounding_noise import (
     BFLOAT16_ROUNDOFF,
     FLOAT32_ROUNDOFF,
+    Noise,
     Results,
     reference_and_bounds,
 )
@@ -47,7 +48,7 @@ def _without_dropout(model: nn.Module) -> nn.Module:
     return model
 
 
-def gradients(example: ModuleType, device: str, dtype: torch.dtype, noise=None) -> Results:
+def gradients(example: ModuleType, device: str, dtype: torch.dtype, noise: Noise | None = None) -> Results:
     """Loss and all gradients of one training step from the same weights and batch."""
     model = _without_dropout(example.make_model(seed=0)).to(device=device, dtype=dtype)
     batch = _to(example.make_batch(0), device, dtype)
@@ -61,7 +62,9 @@ def gradients(example: ModuleType, device: str, dtype: torch.dtype, noise=None) 
     return results
 
 
-def loss_curve(example: ModuleType, device: str, dtype: torch.dtype, noise=None, steps: int = 6) -> Results:
+def loss_curve(
+    example: ModuleType, device: str, dtype: torch.dtype, noise: Noise | None = None, steps: int = 6
+) -> Results:
     """The losses of the first steps of plain gradient descent."""
     model = _without_dropout(example.make_model(seed=0)).to(device=device, dtype=dtype)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.02)
@@ -76,14 +79,14 @@ def loss_curve(example: ModuleType, device: str, dtype: torch.dtype, noise=None,
     return {"loss curve": torch.stack(losses)}
 
 
-def embeddings(example: ModuleType, device: str, dtype: torch.dtype, noise=None) -> Results:
+def embeddings(example: ModuleType, device: str, dtype: torch.dtype, noise: Noise | None = None) -> Results:
     model = example.make_model().to(device=device, dtype=dtype)
     batch = [part.to(device) for part in example.make_batch()]
     with torch.no_grad(), noise(model) if noise else contextlib.nullcontext():
         return {"embeddings": example.embed(model, *batch)}
 
 
-def compared(compute, example_name: str, precision: str) -> Case:
+def compared(compute: Callable[..., Results], example_name: str, precision: str) -> Case:
     """`compute` on the device in float32 at a matmul precision, against float64 on the CPU."""
 
     def case(device: str) -> list[Check]:
@@ -109,7 +112,7 @@ def same_neighbours(device: str) -> list[Check]:
 SEEDS = (0, 1, 2, 3)
 
 
-def trained(example_name: str, measure: str, autocast: bool, **settings) -> Case:
+def trained(example_name: str, measure: str, autocast: bool, **settings: int) -> Case:
     """What training reaches, over several seeds: the means agree within the noise of the seeds.
 
     The seeds' own spread (of both devices) states the noise: the means of n runs differ by about
@@ -120,9 +123,7 @@ def trained(example_name: str, measure: str, autocast: bool, **settings) -> Case
         example = importlib.import_module(example_name)
         reached: dict[str, list[float]] = {}
         for where in ("cpu", device):
-            reached[where] = [
-                example.train(where, seed=seed, autocast=autocast, **settings)[measure] for seed in SEEDS
-            ]
+            reached[where] = [example.train(where, seed=seed, autocast=autocast, **settings: int)[measure] for seed in SEEDS]
         ours, theirs = reached[device], reached["cpu"]
         spread = max(statistics.stdev(ours), statistics.stdev(theirs))
         bound = 4 * spread * (2 / len(SEEDS)) ** 0.5
@@ -144,13 +145,9 @@ def model_cases() -> dict[str, Case]:
             cases[f"model.{example}.{label}.gradients"] = compared(gradients, example, precision)
         for example in ("digits_cnn", "gpt_characters"):
             cases[f"model.{example}.{label}.loss_curve"] = compared(loss_curve, example, precision)
-        cases[f"model.sentence_neighbours.{label}.embeddings"] = compared(
-            embeddings, "sentence_neighbours", precision
-        )
+        cases[f"model.sentence_neighbours.{label}.embeddings"] = compared(embeddings, "sentence_neighbours", precision)
     cases["model.sentence_neighbours.float32.default.neighbours"] = same_neighbours
     for autocast, label in ((False, "float32.default"), (True, "bfloat16.autocast")):
         cases[f"model.digits_cnn.{label}.accuracy"] = trained("digits_cnn", "accuracy", autocast, epochs=5)
-        cases[f"model.gpt_characters.{label}.final_loss"] = trained(
-            "gpt_characters", "final_loss", autocast, steps=80
-        )
+        cases[f"model.gpt_characters.{label}.final_loss"] = trained("gpt_characters", "final_loss", autocast, steps=80)
     return cases

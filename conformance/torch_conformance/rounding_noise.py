@@ -11,7 +11,9 @@ widens either by hand.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import nn
@@ -26,7 +28,7 @@ SAFETY = 16.0
 sqrt(K) of them), and the largest of n samples lies a few spreads out."""
 
 
-def _noisy(value, roundoff: float, generator: torch.Generator):
+def _noisy(value: Any, roundoff: float, generator: torch.Generator) -> Any:
     if isinstance(value, torch.Tensor) and value.is_floating_point():
         noise = torch.rand(value.shape, generator=generator, dtype=torch.float64) * 2 - 1
         return value * (1 + roundoff * noise).to(value.dtype)
@@ -40,13 +42,13 @@ def rounding_noise(model: nn.Module, roundoff: float, seed: int) -> Iterator[Non
     """While active, the leaf modules of `model` compute with noise of relative size `roundoff`."""
     generator = torch.Generator().manual_seed(seed)
 
-    def before(_module, arguments):
+    def before(_module: nn.Module, arguments: Any) -> Any:
         return _noisy(arguments, roundoff, generator)
 
-    def after(_module, _arguments, output):
+    def after(_module: nn.Module, _arguments: Any, output: Any) -> Any:
         return _noisy(output, roundoff, generator)
 
-    def backward(_module, grad_input, _grad_output):
+    def backward(_module: nn.Module, grad_input: Any, _grad_output: Any) -> Any:
         return tuple(_noisy(g, roundoff, generator) for g in grad_input)
 
     handles = []
@@ -63,10 +65,11 @@ def rounding_noise(model: nn.Module, roundoff: float, seed: int) -> Iterator[Non
 
 
 Results = dict[str, torch.Tensor]
+Noise = Callable[[nn.Module], contextlib.AbstractContextManager[None]]
 
 
 def reference_and_bounds(
-    compute: Callable[[Callable[[nn.Module], contextlib.AbstractContextManager]], Results],
+    compute: Callable[[Noise], Results],
     roundoff: float,
     runs: int = 6,
 ) -> tuple[Results, Results]:
@@ -77,7 +80,7 @@ def reference_and_bounds(
     exact = compute(lambda _model: contextlib.nullcontext())
     spread = {name: torch.zeros_like(value) for name, value in exact.items()}
     for run in range(runs):
-        moved = compute(lambda model, seed=run: rounding_noise(model, roundoff, seed))
+        moved = compute(functools.partial(rounding_noise, roundoff=roundoff, seed=run))
         for name, value in moved.items():
             spread[name] = torch.maximum(spread[name], (value - exact[name]).abs())
     bounds = {}
