@@ -123,7 +123,7 @@ def trained(example_name: str, measure: str, autocast: bool, **settings: int) ->
         example = importlib.import_module(example_name)
         reached: dict[str, list[float]] = {}
         for where in ("cpu", device):
-            reached[where] = [example.train(where, seed=seed, autocast=autocast, **settings: int)[measure] for seed in SEEDS]
+            reached[where] = [example.train(where, seed=seed, autocast=autocast, **settings)[measure] for seed in SEEDS]
         ours, theirs = reached[device], reached["cpu"]
         spread = max(statistics.stdev(ours), statistics.stdev(theirs))
         bound = 4 * spread * (2 / len(SEEDS)) ** 0.5
