@@ -1,0 +1,1 @@
+"""Paths that existing programs import from; everything public is in ``torch.tpu``."""

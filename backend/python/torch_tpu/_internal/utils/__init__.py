@@ -1,0 +1,1 @@
+"""Helpers that existing programs import."""
