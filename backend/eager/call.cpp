@@ -1,12 +1,12 @@
 #include "backend/eager/call.h"
 
-#include <ATen/Context.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 
 #include "backend/eager/native_functions.h"
 #include "backend/eager/program_cache.h"
 #include "backend/runtime/device.h"
+#include "backend/runtime/settings.h"
 
 namespace torch_tpu::eager {
 namespace {
@@ -70,7 +70,7 @@ aten::ScalarValue host_value(const at::Tensor& tensor) {
 Call::Call(const OperatorInfo& info, c10::ArrayRef<c10::IValue> arguments)
     : info_(info), arguments_(arguments) {
   key_.push(uint64_t{info.id} |
-            static_cast<uint64_t>(at::globalContext().float32MatmulPrecision()) << 32);
+            static_cast<uint64_t>(runtime::matmul_precision()) << 32);
   for (size_t i = 0; i < info.kinds.size(); ++i) add_argument(static_cast<int>(i));
   if (!info.written.empty()) relate_operands();
 }

@@ -1,10 +1,10 @@
 // From a call to a program: the slow path, once for each new key.
-#include <ATen/Context.h>
 
 #include <algorithm>
 
 #include "backend/eager/call.h"
 #include "backend/eager/result_layout.h"
+#include "backend/runtime/settings.h"
 
 namespace torch_tpu::eager {
 namespace {
@@ -54,7 +54,7 @@ class ProgramBuilder : public aten::LoweringHost {
   }
 
   std::string_view matmul_precision() override {
-    switch (at::globalContext().float32MatmulPrecision()) {
+    switch (runtime::matmul_precision()) {
       case at::Float32MatmulPrecision::HIGHEST: return "HIGHEST";
       case at::Float32MatmulPrecision::HIGH: return "HIGH";
       case at::Float32MatmulPrecision::MEDIUM: return "DEFAULT";

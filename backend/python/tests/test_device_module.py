@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-
 NAMES = """
     EagerMode eager_mode set_eager_mode Precision precision allow_excess_precision manual_seed
     manual_seed_all set_rng_state default_generators get_rng_state initial_seed is_available
@@ -32,7 +31,7 @@ def test_there_is_only_one_device():
         lambda: torch.tpu.device("tpu:3"),
         lambda: torch.tpu.set_device("cpu"),
     ):
-        with pytest.raises(ValueError, match="TPU|tpu"):
+        with pytest.raises(ValueError, match=r"TPU|tpu"):
             call()
 
 
