@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax._src.interpreters import mlir
+from jax.experimental import pallas as pl
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir.dialects import stablehlo
 
@@ -293,7 +294,8 @@ def complex_ops(x, y):
     z = lax.complex(x, y)
     return (
         z * z, z / (z + 1), jnp.exp(z), jnp.abs(z), z.real, z.imag, jnp.conj(z), jnp.sqrt(z),
-        jnp.log(z), jnp.tanh(z), jnp.sin(z), jnp.equal(z, y), z.sum(), z @ z, jnp.power(z, 2.5), jnp.sign(z),
+        jnp.log(z), jnp.tanh(z), jnp.sin(z), jnp.equal(z, y), z.sum(), z @ z,
+        jnp.power(z, 2.5), jnp.sign(z),
     )  # fmt: skip
 
 
@@ -318,7 +320,8 @@ def linear_algebra(x):
 
 def einsums(x, y):
     return (
-        jnp.einsum("ij,kj->ik", x, y), jnp.einsum("ij,ij->i", x, y), jnp.einsum("ij,kl->ijkl", x, y),
+        jnp.einsum("ij,kj->ik", x, y), jnp.einsum("ij,ij->i", x, y),
+        jnp.einsum("ij,kl->ijkl", x, y),
         jnp.dot(x, y.T, precision="high"), jnp.dot(x, y.T, preferred_element_type=jnp.float32),
         jnp.vdot(x, y), jnp.outer(x[0], y[0]), lax.dot(x, y.T),
     )  # fmt: skip
@@ -342,6 +345,27 @@ def barrier(x, y):
 
 def checkpointed(x):
     return jax.grad(lambda v: jax.checkpoint(lambda u: jnp.sin(jnp.sin(u)))(v).sum())(x)
+
+
+def pallas_matmul(x, y):
+    def kernel(x_ref, y_ref, o_ref):
+        @pl.when(pl.program_id(2) == 0)
+        def _():
+            o_ref[...] = jnp.zeros_like(o_ref)
+
+        o_ref[...] += x_ref[...] @ y_ref[...]
+
+    return pl.pallas_call(
+        kernel,
+        grid=(2, 2, 2),
+        in_specs=[
+            pl.BlockSpec((8, 16), lambda i, j, k: (i, k)),
+            pl.BlockSpec((16, 8), lambda i, j, k: (k, j)),
+        ],
+        out_specs=pl.BlockSpec((8, 8), lambda i, j, k: (i, j)),
+        out_shape=jax.ShapeDtypeStruct((16, 16), jnp.float32),
+        interpret=True,
+    )(x, y)
 
 
 WEIGHTS = (f32(6, 8), f32(8), f32(8, 5))
@@ -373,7 +397,8 @@ PROGRAMS = {
     "jacobian": (jax.jacfwd(lambda x: jnp.sin(x) * x.sum()), f32(3)),
     "layer_norm": (layer_norm, f32(4, 6), f32(6), f32(6)),
     "layer_norm_gradient": (
-        jax.grad(lambda *a: (layer_norm(*a) ** 2).sum(), argnums=(0, 1, 2)), f32(4, 6), f32(6), f32(6),
+        jax.grad(lambda *a: (layer_norm(*a) ** 2).sum(), argnums=(0, 1, 2)),
+        f32(4, 6), f32(6), f32(6),
     ),
     "linear_algebra": (linear_algebra, f32(4, 4)),
     "loop_with_call": (loop_with_call, f32(3)),
@@ -382,6 +407,7 @@ PROGRAMS = {
     "mlp_gradient": (jax.value_and_grad(mlp_loss), WEIGHTS, f32(4, 6), f32(4, 5)),
     "newton": (newton, f32()),
     "no_results": (lambda x: (), f32(3)),
+    "pallas_matmul": (pallas_matmul, f32(16, 32), f32(32, 16)),
     "random": (random_all, of(jnp.uint32, 2)),
     "reductions": (reductions, f32(4, 6)),
     "reductions_bf16": (reductions, of(jnp.bfloat16, 4, 6)),

@@ -16,8 +16,11 @@ enum class TextForm : uint8_t {
 /// The module as text that MLIR tools with the StableHLO dialect parse and verify.
 std::string print(const Module& module, TextForm form = TextForm::kPretty);
 
-/// Parses either form, and mixtures. Throws InvalidArgument with line and column, what was found
-/// and what was expected. The result is verified.
+/// Parses either form, and mixtures. Comments, locations, and attributes that the op need not know
+/// are dropped; a custom_call keeps all it has, other than plain values as their text. CHLO's
+/// elementwise ops become `custom_call @chlo.<name>`; chlo.top_k becomes a sort. Throws
+/// InvalidArgument with line and column, what was found and what was expected. The result is
+/// verified.
 Module parse(std::string_view text);
 
 }  // namespace tpu::hlo
