@@ -13,7 +13,9 @@ LowerFunction gradient(PointwiseBody body, std::string_view saved = "self") {
   return elementwise({"grad_output", saved}, kKeep, std::move(body));
 }
 
-Value* erf(const Pointwise& p, Value* x) { return p.b.custom_call("chlo.erf", {x}, {x->type})[0]; }
+Value* erf(const Pointwise& p, Value* x) {
+  return p.b.custom_call("chlo.erf", {x}, {x->type})[0];
+}
 
 Value* relu(const Pointwise& p) {
   TORCH_CHECK(p.common != DType::Bool, "Boolean inputs not supported for relu");
@@ -60,9 +62,8 @@ bool gelu_is_tanh(const Pointwise& p) {
 Value* gelu(const Pointwise& p) {
   Builder& b = p.b;
   Value* x = p.x[0];
-  Value* cdf = gelu_is_tanh(p)
-                   ? b.tanh(gelu_inner(p, x))
-                   : erf(p, b.multiply(x, p.full(1 / std::numbers::sqrt2)));
+  Value* cdf = gelu_is_tanh(p) ? b.tanh(gelu_inner(p, x))
+                               : erf(p, b.multiply(x, p.full(1 / std::numbers::sqrt2)));
   return b.multiply(b.multiply(p.full(0.5), x), b.add(p.full(1.0), cdf));
 }
 
@@ -73,18 +74,22 @@ Value* gelu_backward(const Pointwise& p) {
     Value* t = b.tanh(gelu_inner(p, x));
     Value* left = b.multiply(p.full(0.5), b.add(p.full(1.0), t));
     Value* sech2 = b.subtract(p.full(1.0), b.multiply(t, t));
-    Value* inner = b.multiply(p.full(kGeluBeta),
-                              b.add(p.full(1.0), b.multiply(p.full(3 * kGeluKappa), b.multiply(x, x))));
+    Value* inner =
+        b.multiply(p.full(kGeluBeta),
+                   b.add(p.full(1.0), b.multiply(p.full(3 * kGeluKappa), b.multiply(x, x))));
     Value* right = b.multiply(b.multiply(p.full(0.5), x), b.multiply(sech2, inner));
     return b.multiply(grad, b.add(left, right));
   }
-  Value* cdf = b.multiply(p.full(0.5), b.add(p.full(1.0), erf(p, b.multiply(x, p.full(1 / std::numbers::sqrt2)))));
+  Value* cdf = b.multiply(
+      p.full(0.5), b.add(p.full(1.0), erf(p, b.multiply(x, p.full(1 / std::numbers::sqrt2)))));
   const double scale = std::numbers::inv_sqrtpi / std::numbers::sqrt2;  // 1 / sqrt(2 pi)
   Value* pdf = b.multiply(p.full(scale), b.exponential(b.multiply(p.full(-0.5), b.multiply(x, x))));
   return b.multiply(grad, b.add(cdf, b.multiply(x, pdf)));
 }
 
-Value* silu(const Pointwise& p) { return p.b.multiply(p.x[0], p.b.logistic(p.x[0])); }
+Value* silu(const Pointwise& p) {
+  return p.b.multiply(p.x[0], p.b.logistic(p.x[0]));
+}
 
 Value* silu_backward(const Pointwise& p) {
   Builder& b = p.b;
@@ -102,7 +107,8 @@ Value* mish_backward(const Pointwise& p) {
   Builder& b = p.b;
   Value* x = p.x[1];
   Value* t = b.tanh(b.log_plus_one(b.exponential(x)));
-  Value* slope = b.multiply(b.multiply(x, b.logistic(x)), b.subtract(p.full(1.0), b.multiply(t, t)));
+  Value* slope =
+      b.multiply(b.multiply(x, b.logistic(x)), b.subtract(p.full(1.0), b.multiply(t, t)));
   return b.multiply(p.x[0], b.add(t, slope));
 }
 
@@ -128,7 +134,8 @@ Value* hardsigmoid(const Pointwise& p) {
 
 Value* hardsigmoid_backward(const Pointwise& p) {
   Builder& b = p.b;
-  Value* inside = b.and_(b.compare(p.x[1], p.full(-3.0), "GT"), b.compare(p.x[1], p.full(3.0), "LT"));
+  Value* inside =
+      b.and_(b.compare(p.x[1], p.full(-3.0), "GT"), b.compare(p.x[1], p.full(3.0), "LT"));
   return b.select(inside, b.multiply(p.x[0], p.full(1.0 / 6.0)), p.full(0.0));
 }
 
@@ -156,9 +163,8 @@ Value* leaky_relu_backward(const Pointwise& p) {
 
 Value* elu(const Pointwise& p) {
   Builder& b = p.b;
-  Value* negative = b.multiply(
-      b.exponential_minus_one(b.multiply(p.x[0], p.scalar("input_scale"))),
-      b.multiply(p.scalar("alpha"), p.scalar("scale")));
+  Value* negative = b.multiply(b.exponential_minus_one(b.multiply(p.x[0], p.scalar("input_scale"))),
+                               b.multiply(p.scalar("alpha"), p.scalar("scale")));
   Value* positive = b.multiply(p.x[0], p.scalar("scale"));
   return b.select(b.compare(p.x[0], p.full(0.0), "LE"), negative, positive);
 }
@@ -166,7 +172,8 @@ Value* elu(const Pointwise& p) {
 Value* elu_backward(const Pointwise& p) {
   Builder& b = p.b;
   Value *grad = p.x[0], *x = p.x[1];
-  Value* coefficient = b.multiply(p.scalar("input_scale"), b.multiply(p.scalar("alpha"), p.scalar("scale")));
+  Value* coefficient =
+      b.multiply(p.scalar("input_scale"), b.multiply(p.scalar("alpha"), p.scalar("scale")));
   Value* slope;
   if (p.op.boolean("is_result")) {
     slope = b.multiply(p.scalar("input_scale"),
@@ -212,7 +219,8 @@ Value* softshrink(const Pointwise& p) {
   Builder& b = p.b;
   Value* lambd = p.scalar("lambd");
   Value* zero = p.full(0.0);
-  Value* high = b.select(b.compare(p.x[0], lambd, "GT"), b.subtract(p.x[0], lambd), b.multiply(p.x[0], zero));
+  Value* high =
+      b.select(b.compare(p.x[0], lambd, "GT"), b.subtract(p.x[0], lambd), b.multiply(p.x[0], zero));
   return b.select(b.compare(p.x[0], b.negate(lambd), "LT"), b.add(p.x[0], lambd), high);
 }
 

@@ -115,8 +115,8 @@ Value* weight_gradient(Lowering& op, Value* x, Value* grad, const Geometry& g, c
   for (size_t i = 0; i < g.spatial(); ++i) {
     const int64_t extent = (grad->type.shape[i + 2] - 1) * g.stride[i] + 1;
     w.padding.values[2 * i] = g.padding[i];
-    w.padding.values[2 * i + 1] = (kernel[i] - 1) * g.dilation[i] + extent -
-                                  x->type.shape[i + 2] - g.padding[i];
+    w.padding.values[2 * i + 1] =
+        (kernel[i] - 1) * g.dilation[i] + extent - x->type.shape[i + 2] - g.padding[i];
   }
   ConvDimensionNumbers n = forward_numbers(g.spatial());
   n.input_batch_dimension = 1;
@@ -128,7 +128,9 @@ Value* weight_gradient(Lowering& op, Value* x, Value* grad, const Geometry& g, c
   return convolve(op, x, grad, w, n, dtype);
 }
 
-Dims spatial_sizes(const Dims& shape) { return {shape.begin() + 2, shape.end()}; }
+Dims spatial_sizes(const Dims& shape) {
+  return {shape.begin() + 2, shape.end()};
+}
 
 void check_dtypes(const Tensor& input, const Tensor& weight) {
   TORCH_CHECK(input.dtype == weight.dtype, "Input type (", c10::toString(input.dtype),

@@ -26,7 +26,7 @@ DType compute_type(DType dtype);
 /// An operand as promotion sees it.
 struct Promoted {
   DType dtype;
-  bool zero_dim = false;        ///< a 0-d tensor: only its category counts against tensors with dims
+  bool zero_dim = false;  ///< a 0-d tensor: only its category counts against tensors with dims
   bool wrapped_number = false;  ///< a Python number: weaker still
 };
 

@@ -47,7 +47,8 @@ void arange(Lowering& op) {
     const int64_t sign = step.integer > 0 ? 1 : -1;
     count = (end.integer - start.integer + step.integer - sign) / step.integer;
   } else {
-    count = static_cast<int64_t>(std::ceil((end.to_double() - start.to_double()) / step.to_double()));
+    count =
+        static_cast<int64_t>(std::ceil((end.to_double() - start.to_double()) / step.to_double()));
   }
   op.result(ramp(op, count, "start", "step", out));
 }
@@ -58,8 +59,8 @@ void linspace(Lowering& op) {
   const int64_t steps = op.integer("steps");
   TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
   const DType out = op.tensor("out").dtype;
-  const DType compute = c10::isFloatingType(out) && compute_type(out) == DType::Float ? DType::Float
-                                                                                      : DType::Double;
+  const DType compute =
+      c10::isFloatingType(out) && compute_type(out) == DType::Float ? DType::Float : DType::Double;
   const tpu::hlo::TensorType type{to_element(compute), {steps}};
   const auto number = [&](std::string_view name) {
     return op.broadcast_to(op.convert(op.scalar(name), compute), type.shape);
@@ -88,12 +89,8 @@ void eye(Lowering& op) {
 
 void add_factory(Table& table) {
   const Table rows = {
-      {"fill_.Scalar", fill},
-      {"fill_.Tensor", fill},
-      {"zero_", zero},
-      {"arange.start_out", arange},
-      {"linspace.out", linspace},
-      {"eye.out", eye},
+      {"fill_.Scalar", fill},       {"fill_.Tensor", fill},     {"zero_", zero},
+      {"arange.start_out", arange}, {"linspace.out", linspace}, {"eye.out", eye},
       {"eye.m_out", eye},
   };
   table.insert(table.end(), rows.begin(), rows.end());

@@ -98,9 +98,12 @@ AdvancedIndex read_advanced_index(Lowering& op, const Tensor& self, const Tensor
     out.shape = broadcast_shapes(shapes);
   } catch (const c10::Error&) {
     std::string text;
-    for (const Dims& shape : shapes) text += (text.empty() ? "[" : ", [") + c10::str(c10::IntArrayRef(shape)).substr(1);
-    TORCH_CHECK_INDEX(false, "shape mismatch: indexing tensors could not be broadcast together "
-                             "with shapes ", text);
+    for (const Dims& shape : shapes)
+      text += (text.empty() ? "[" : ", [") + c10::str(c10::IntArrayRef(shape)).substr(1);
+    TORCH_CHECK_INDEX(false,
+                      "shape mismatch: indexing tensors could not be broadcast together "
+                      "with shapes ",
+                      text);
   }
   Dims vector_shape = out.shape;
   vector_shape.push_back(1);
@@ -114,8 +117,8 @@ AdvancedIndex read_advanced_index(Lowering& op, const Tensor& self, const Tensor
                         ? columns[0]
                         : b.concatenate(columns, static_cast<int64_t>(out.shape.size()));
   // NumPy's rule: indexed dimensions that stand together keep their place, others move to front.
-  const bool together = out.dims.back() - out.dims.front() + 1 ==
-                        static_cast<int64_t>(out.dims.size());
+  const bool together =
+      out.dims.back() - out.dims.front() + 1 == static_cast<int64_t>(out.dims.size());
   out.position = together ? out.dims.front() : 0;
   return out;
 }
@@ -124,8 +127,8 @@ namespace {
 
 void index_select(Lowering& op) {
   const Tensor self = op.tensor("self"), index = op.tensor("index");
-  TORCH_CHECK_INDEX(index.dim() <= 1, "index_select(): Index is supposed to be a vector, but got dim: ",
-                    index.dim());
+  TORCH_CHECK_INDEX(index.dim() <= 1,
+                    "index_select(): Index is supposed to be a vector, but got dim: ", index.dim());
   TORCH_CHECK(index.dtype == DType::Long || index.dtype == DType::Int,
               "index_select(): Expected dtype int32 or int64 for index but got: ",
               c10::toString(index.dtype));

@@ -22,7 +22,8 @@ Value* reduced(Lowering& op, Value* loss) {
   return op.b.divide(total, op.b.splat(total->type, count));
 }
 
-LowerFunction pointwise_loss(PointwiseBody body, std::vector<std::string_view> operands = {"self", "target"}) {
+LowerFunction pointwise_loss(PointwiseBody body,
+                             std::vector<std::string_view> operands = {"self", "target"}) {
   return [=](Lowering& op) {
     std::vector<Tensor> tensors;
     std::vector<Promoted> seen;
@@ -48,8 +49,8 @@ LowerFunction pointwise_loss(PointwiseBody body, std::vector<std::string_view> o
 
 /// d self: the incoming gradient (a scalar under mean and sum) times `slope`.
 LowerFunction pointwise_loss_backward(PointwiseBody slope,
-                                      std::vector<std::string_view> operands = {"grad_output", "self",
-                                                                                "target"}) {
+                                      std::vector<std::string_view> operands = {"grad_output",
+                                                                                "self", "target"}) {
   return [=](Lowering& op) {
     const bool mean = op.integer("reduction") == kMean;
     elementwise(operands, Promotion::kDefault, [&](const Pointwise& p) {
@@ -118,7 +119,8 @@ Value* cross_entropy_of_probability(const Pointwise& p) {
   Value* log_not = b.maximum(b.log_plus_one(b.negate(x)), floor);
   Value* loss = b.subtract(b.multiply(b.subtract(y, p.full(1.0)), log_not), b.multiply(y, log_x));
   if (p.op.has("weight")) {
-    loss = b.multiply(loss, p.op.broadcast_to(p.op.convert(p.op.tensor("weight"), p.compute), p.shape));
+    loss = b.multiply(loss,
+                      p.op.broadcast_to(p.op.convert(p.op.tensor("weight"), p.compute), p.shape));
   }
   return loss;
 }
@@ -129,7 +131,8 @@ Value* cross_entropy_of_probability_slope(const Pointwise& p) {
   Value* denominator = b.maximum(b.multiply(b.subtract(p.full(1.0), x), x), p.full(1e-12));
   Value* slope = b.divide(b.subtract(x, p.x[2]), denominator);
   if (p.op.has("weight")) {
-    slope = b.multiply(slope, p.op.broadcast_to(p.op.convert(p.op.tensor("weight"), p.compute), p.shape));
+    slope = b.multiply(slope,
+                       p.op.broadcast_to(p.op.convert(p.op.tensor("weight"), p.compute), p.shape));
   }
   return slope;
 }
@@ -146,7 +149,8 @@ struct ClassTargets {
 ClassTargets read_targets(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self"), target = op.tensor("target");
-  TORCH_CHECK(self.dim() >= 1 && self.dim() != 3, "input tensor should be 1D or 2D, got ", self.dim(), "D");
+  TORCH_CHECK(self.dim() >= 1 && self.dim() != 3, "input tensor should be 1D or 2D, got ",
+              self.dim(), "D");
   ClassTargets t{};
   t.class_dim = self.dim() == 1 ? 0 : 1;
   Dims expected = self.shape();
@@ -221,7 +225,8 @@ void add_loss(Table& table) {
       {"huber_loss", pointwise_loss(huber)},
       {"huber_loss_backward", pointwise_loss_backward(huber_slope)},
       {"binary_cross_entropy", pointwise_loss(cross_entropy_of_probability)},
-      {"binary_cross_entropy_backward", pointwise_loss_backward(cross_entropy_of_probability_slope)},
+      {"binary_cross_entropy_backward",
+       pointwise_loss_backward(cross_entropy_of_probability_slope)},
       {"nll_loss_forward", nll_loss},
       {"nll_loss_backward", nll_loss_backward},
       {"nll_loss2d_forward", nll_loss},

@@ -146,8 +146,8 @@ Dims broadcast_shapes(std::span<const Dims> shapes) {
     for (size_t i = 0; i < shape.size(); ++i) {
       int64_t& have = out[lead + i];
       TORCH_CHECK(have == shape[i] || have == 1 || shape[i] == 1, "The size of tensor a (", have,
-                  ") must match the size of tensor b (", shape[i],
-                  ") at non-singleton dimension ", lead + i);
+                  ") must match the size of tensor b (", shape[i], ") at non-singleton dimension ",
+                  lead + i);
       if (have == 1) have = shape[i];
     }
   }
@@ -193,7 +193,8 @@ Value* extreme(Builder& b, ElementType type, bool lowest) {
     return b.constant(type, lowest ? -inf : inf);
   }
   const int bits = tpu::hlo::bit_width(type);
-  if (tpu::hlo::is_unsigned_integer(type)) return b.constant(type, lowest ? int64_t{0} : int64_t{-1});
+  if (tpu::hlo::is_unsigned_integer(type))
+    return b.constant(type, lowest ? int64_t{0} : int64_t{-1});
   const int64_t low = std::numeric_limits<int64_t>::min() >> (64 - bits);
   return b.constant(type, lowest ? low : ~low);
 }
@@ -204,12 +205,16 @@ Value* identity_of(Builder& b, OpKind combiner, ElementType type) {
   switch (combiner) {
     case OpKind::kAdd:
     case OpKind::kOr:
-    case OpKind::kXor: return b.constant(type, int64_t{0});
-    case OpKind::kMultiply: return b.constant(type, int64_t{1});
+    case OpKind::kXor:
+      return b.constant(type, int64_t{0});
+    case OpKind::kMultiply:
+      return b.constant(type, int64_t{1});
     case OpKind::kAnd:
       return b.constant(type, tpu::hlo::is_boolean(type) ? int64_t{1} : int64_t{-1});
-    case OpKind::kMaximum: return extreme(b, type, /*lowest=*/true);
-    case OpKind::kMinimum: return extreme(b, type, /*lowest=*/false);
+    case OpKind::kMaximum:
+      return extreme(b, type, /*lowest=*/true);
+    case OpKind::kMinimum:
+      return extreme(b, type, /*lowest=*/false);
     default:
       TORCH_INTERNAL_ASSERT(false, "no identity for ", tpu::hlo::mnemonic(combiner));
   }

@@ -11,10 +11,10 @@ namespace torch_tpu::aten {
 
 using LowerFunction = std::function<void(Lowering&)>;
 
-/// One operator. `name` is the schema's, without `aten::`; the backend's own start with `tpu::`. The functional form's row also serves
-/// the in-place form and the `out=` form of the same arguments; operators that exist only with a
-/// written argument (`uniform_`, `arange.start_out`) have a row of their own, whose results go to
-/// the written arguments in order.
+/// One operator. `name` is the schema's, without `aten::`; the backend's own start with `tpu::`.
+/// The functional form's row also serves the in-place form and the `out=` form of the same
+/// arguments; operators that exist only with a written argument (`uniform_`, `arange.start_out`)
+/// have a row of their own, whose results go to the written arguments in order.
 struct OpDef {
   std::string_view name;
   LowerFunction lower;

@@ -8,14 +8,15 @@ namespace {
 using tpu::hlo::DotDimensionNumbers;
 
 void check_same_dtype(const Tensor& a, const Tensor& b) {
-  TORCH_CHECK(a.dtype == b.dtype, "expected m1 and m2 to have the same dtype, but got: ",
-              c10::toString(a.dtype), " != ", c10::toString(b.dtype));
+  TORCH_CHECK(a.dtype == b.dtype,
+              "expected m1 and m2 to have the same dtype, but got: ", c10::toString(a.dtype),
+              " != ", c10::toString(b.dtype));
   TORCH_CHECK(a.dtype != DType::Bool, "\"addmm_impl_cpu_\" not implemented for 'Bool'");
 }
 
 void check_dim(const Tensor& x, int64_t dim, std::string_view op) {
-  TORCH_CHECK(x.dim() == dim, op, ": Expected ", x.argument, " to be a ", dim, "-D tensor, but got ",
-              x.dim(), "-D");
+  TORCH_CHECK(x.dim() == dim, op, ": Expected ", x.argument, " to be a ", dim,
+              "-D tensor, but got ", x.dim(), "-D");
 }
 
 /// The product with its accumulator's type kept: float32 for the narrow floats, so that what is
@@ -59,8 +60,9 @@ void add_product(Lowering& op, Value* product, DType dtype) {
   if (alpha != 1) product = b.multiply(product, factor("alpha"));
   if (beta != 0) {
     const std::vector<Dims> shapes = {self.shape(), shape};
-    TORCH_CHECK(broadcast_shapes(shapes) == shape, "The expanded size of the tensor must match: self ",
-                c10::IntArrayRef(self.shape()), " cannot be expanded to ", c10::IntArrayRef(shape));
+    TORCH_CHECK(broadcast_shapes(shapes) == shape,
+                "The expanded size of the tensor must match: self ", c10::IntArrayRef(self.shape()),
+                " cannot be expanded to ", c10::IntArrayRef(shape));
     Value* addend = op.broadcast_to(op.convert(self, compute), shape);
     product = b.add(beta == 1 ? addend : b.multiply(addend, factor("beta")), product);
   }
@@ -144,9 +146,11 @@ void int_mm(Lowering& op) {
 
 void add_matmul(Table& table) {
   const Table rows = {
-      {"mm", mm},       {"bmm", bmm},       {"addmm", addmm},
-      {"mv", mv},       {"addmv", addmv},   {"baddbmm", baddbmm},
-      {"addbmm", addbmm}, {"dot", inner_product("self", "tensor")}, {"_int_mm", int_mm},
+      {"mm", mm},          {"bmm", bmm},
+      {"addmm", addmm},    {"mv", mv},
+      {"addmv", addmv},    {"baddbmm", baddbmm},
+      {"addbmm", addbmm},  {"dot", inner_product("self", "tensor")},
+      {"_int_mm", int_mm},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

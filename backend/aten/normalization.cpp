@@ -96,7 +96,8 @@ void layer_norm_backward(Lowering& op) {
       b.multiply(b.subtract(x, spread(op, statistic("mean"), x)), spread(op, rstd, x));
   if (wanted[0]) {
     Value* scaled = grad;
-    if (op.has("weight")) scaled = b.multiply(grad, spread(op, widened(op, op.tensor("weight")), x));
+    if (op.has("weight"))
+      scaled = b.multiply(grad, spread(op, widened(op, op.tensor("weight")), x));
     op.result(op.convert(input_gradient(op, scaled, normalized, rstd, dims), input.dtype));
   } else {
     op.undefined_result();
@@ -136,7 +137,8 @@ void update_running(Lowering& op, std::string_view name, Value* batch) {
   Value* fresh = b.convert(batch, old->type.element);
   Value* momentum = number_like(op, "momentum", old);
   Value* keep = b.subtract(b.splat(old->type, 1.0), momentum);
-  op.assign(name, op.convert(b.add(b.multiply(keep, old), b.multiply(momentum, fresh)), running.dtype));
+  op.assign(name,
+            op.convert(b.add(b.multiply(keep, old), b.multiply(momentum, fresh)), running.dtype));
 }
 
 void batch_norm(Lowering& op) {
@@ -259,7 +261,8 @@ void group_norm_backward(Lowering& op) {
   Value* normalized =
       b.multiply(b.subtract(x, spread(op, statistic("mean"), x)), spread(op, rstd, x));
   if (wanted[0]) {
-    Value* scaled = op.has("weight") ? b.multiply(grad, channel_parameter(op, "weight", grad)) : grad;
+    Value* scaled =
+        op.has("weight") ? b.multiply(grad, channel_parameter(op, "weight", grad)) : grad;
     Value* dx = input_gradient(op, b.reshape(scaled, g.grouped()), normalized, rstd, {2});
     op.result(op.convert(b.reshape(dx, input.shape()), input.dtype));
   } else {
@@ -278,12 +281,9 @@ void group_norm_backward(Lowering& op) {
 
 void add_normalization(Table& table) {
   const Table rows = {
-      {"native_layer_norm", layer_norm},
-      {"native_layer_norm_backward", layer_norm_backward},
-      {"native_batch_norm", batch_norm},
-      {"native_batch_norm_backward", batch_norm_backward},
-      {"native_group_norm", group_norm},
-      {"native_group_norm_backward", group_norm_backward},
+      {"native_layer_norm", layer_norm}, {"native_layer_norm_backward", layer_norm_backward},
+      {"native_batch_norm", batch_norm}, {"native_batch_norm_backward", batch_norm_backward},
+      {"native_group_norm", group_norm}, {"native_group_norm_backward", group_norm_backward},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

@@ -12,7 +12,9 @@ using tpu::hlo::OpKind;
 constexpr Promotion kKeep = Promotion::kDefault;
 constexpr Promotion kFloat = Promotion::kIntToFloat;
 
-bool is_integral(const Pointwise& p) { return c10::isIntegralType(p.common, true); }
+bool is_integral(const Pointwise& p) {
+  return c10::isIntegralType(p.common, true);
+}
 
 // alpha may not carry a kind of number that the result could not hold.
 void check_alpha(const Pointwise& p, std::string_view name) {
@@ -31,7 +33,9 @@ Value* scaled(const Pointwise& p, Value* x, std::string_view alpha) {
   return p.common == DType::Bool ? p.b.and_(x, p.scalar(alpha)) : p.b.multiply(x, p.scalar(alpha));
 }
 
-Value* add(const Pointwise& p) { return p.b.add(p.x[0], scaled(p, p.x[1], "alpha")); }
+Value* add(const Pointwise& p) {
+  return p.b.add(p.x[0], scaled(p, p.x[1], "alpha"));
+}
 
 Value* subtract(const Pointwise& p) {
   TORCH_CHECK(p.common != DType::Bool,
@@ -126,8 +130,8 @@ Value* remainder(const Pointwise& p) {
   Value* mod = b.remainder(p.x[0], p.x[1]);
   if (!c10::isSignedType(p.common)) return mod;
   Value* zero = p.full_int(0);
-  Value* differ = b.and_(b.compare(mod, zero, "NE"),
-                         b.compare(b.compare(p.x[1], zero, "LT"), b.compare(mod, zero, "LT"), "NE"));
+  Value* differ = b.and_(b.compare(mod, zero, "NE"), b.compare(b.compare(p.x[1], zero, "LT"),
+                                                               b.compare(mod, zero, "LT"), "NE"));
   return b.select(differ, b.add(mod, p.x[1]), mod);
 }
 
@@ -229,8 +233,8 @@ Value* log_add_exp(const Pointwise& p) {
   Value* sum = b.add(large, b.log_plus_one(b.exponential(gap)));
   // Equal infinities have no gap.
   const double inf = std::numeric_limits<double>::infinity();
-  Value* infinite = b.and_(b.compare(p.x[0], p.x[1], "EQ"),
-                           b.compare(b.abs(p.x[0]), p.full(inf), "EQ"));
+  Value* infinite =
+      b.and_(b.compare(p.x[0], p.x[1], "EQ"), b.compare(b.abs(p.x[0]), p.full(inf), "EQ"));
   return b.select(infinite, p.x[0], sum);
 }
 
@@ -245,7 +249,8 @@ Value* copysign(const Pointwise& p) {
   Builder& b = p.b;
   const bool wide = p.compute == DType::Double;
   const ElementType bits = wide ? ElementType::kSI64 : ElementType::kSI32;
-  const int64_t sign = wide ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int32_t>::min();
+  const int64_t sign =
+      wide ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int32_t>::min();
   Value* sign_mask = b.splat({bits, p.shape}, sign);
   Value* magnitude = b.and_(b.bitcast_convert(p.x[0], {bits, p.shape}), b.not_(sign_mask));
   Value* sign_bit = b.and_(b.bitcast_convert(p.x[1], {bits, p.shape}), sign_mask);
@@ -260,8 +265,7 @@ void add_pointwise_binary(Table& table) {
       {"sub.Tensor", binary(kKeep, subtract)},
       {"rsub.Tensor", binary(kKeep, reverse_subtract)},
       {"mul.Tensor", binary(kKeep, multiply)},
-      {"div.Tensor",
-       binary(kFloat, [](const Pointwise& p) { return p.b.divide(p.x[0], p.x[1]); })},
+      {"div.Tensor", binary(kFloat, [](const Pointwise& p) { return p.b.divide(p.x[0], p.x[1]); })},
       {"div.Tensor_mode", divide_with_mode},
       {"floor_divide",
        binary(kKeep, [](const Pointwise& p) { return floor_quotient(p, p.x[0], p.x[1]); })},
@@ -288,12 +292,15 @@ void add_pointwise_binary(Table& table) {
       {"__ilshift__.Tensor", shift(true)},
       {"__irshift__.Scalar", shift(false)},
       {"__irshift__.Tensor", shift(false)},
-      {"logical_and", binary(kKeep, [](const Pointwise& p) { return logical(p, OpKind::kAnd); },
-                             PointwiseResult::kBool)},
-      {"logical_or", binary(kKeep, [](const Pointwise& p) { return logical(p, OpKind::kOr); },
-                            PointwiseResult::kBool)},
-      {"logical_xor", binary(kKeep, [](const Pointwise& p) { return logical(p, OpKind::kXor); },
-                             PointwiseResult::kBool)},
+      {"logical_and", binary(
+                          kKeep, [](const Pointwise& p) { return logical(p, OpKind::kAnd); },
+                          PointwiseResult::kBool)},
+      {"logical_or", binary(
+                         kKeep, [](const Pointwise& p) { return logical(p, OpKind::kOr); },
+                         PointwiseResult::kBool)},
+      {"logical_xor", binary(
+                          kKeep, [](const Pointwise& p) { return logical(p, OpKind::kXor); },
+                          PointwiseResult::kBool)},
       {"hypot", binary(kKeep, hypot)},
       {"logaddexp", binary(kKeep, log_add_exp)},
       {"xlogy.Tensor", binary(kFloat, x_log_y)},

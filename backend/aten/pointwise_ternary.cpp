@@ -61,9 +61,9 @@ void masked_fill(Lowering& op) {
   const std::vector<Dims> shapes = {self.shape(), mask.shape()};
   const Dims shape = broadcast_shapes(shapes);
   Value* fill = op.broadcast_to(op.convert(value, self.dtype), shape);
-  op.result(op.b.select(op.broadcast_to(mask.value, shape), fill,
-                        op.broadcast_to(self.value, shape)),
-            ResultLayout::kOperands, {self, mask});
+  op.result(
+      op.b.select(op.broadcast_to(mask.value, shape), fill, op.broadcast_to(self.value, shape)),
+      ResultLayout::kOperands, {self, mask});
 }
 
 // clamp with numbers or tensors as bounds; NaN inputs stay NaN, NaN bounds give NaN.
@@ -71,7 +71,8 @@ LowerFunction clamp(std::string_view low, std::string_view high) {
   return [=](Lowering& op) {
     std::vector<std::string_view> operands = {"self"};
     const bool has_low = !low.empty() && op.has(low), has_high = !high.empty() && op.has(high);
-    TORCH_CHECK(has_low || has_high, "torch.clamp: At least one of 'min' or 'max' must not be None");
+    TORCH_CHECK(has_low || has_high,
+                "torch.clamp: At least one of 'min' or 'max' must not be None");
     if (has_low) operands.push_back(low);
     if (has_high) operands.push_back(high);
     elementwise(operands, kKeep, [=](const Pointwise& p) {
@@ -93,10 +94,9 @@ void add_pointwise_ternary(Table& table) {
                                   [](const Pointwise& p) {
                                     return interpolate(p, p.x[0], p.x[1], p.scalar("weight"));
                                   })},
-      {"lerp.Tensor", elementwise({"self", "end", "weight"}, kKeep,
-                                  [](const Pointwise& p) {
-                                    return interpolate(p, p.x[0], p.x[1], p.x[2]);
-                                  })},
+      {"lerp.Tensor",
+       elementwise({"self", "end", "weight"}, kKeep,
+                   [](const Pointwise& p) { return interpolate(p, p.x[0], p.x[1], p.x[2]); })},
       {"where.self", where},
       {"masked_fill.Scalar", masked_fill},
       {"masked_fill.Tensor", masked_fill},

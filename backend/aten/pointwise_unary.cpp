@@ -75,7 +75,9 @@ Value* logarithm_of_base(const Pointwise& p, double base) {
   return p.b.divide(p.b.log(p.x[0]), p.full(std::log(base)));
 }
 
-Value* exp2(const Pointwise& p) { return p.b.power(p.full(2.0), p.x[0]); }
+Value* exp2(const Pointwise& p) {
+  return p.b.power(p.full(2.0), p.x[0]);
+}
 
 Value* nan_to_num(const Pointwise& p) {
   Value* x = p.x[0];
@@ -124,7 +126,9 @@ Value* signbit(const Pointwise& p) {
   return p.b.compare(pattern, p.b.splat({bits, p.shape}, int64_t{0}), "LT");
 }
 
-Value* square_of_itself(const Pointwise& p) { return p.b.multiply(p.x[0], p.x[0]); }
+Value* square_of_itself(const Pointwise& p) {
+  return p.b.multiply(p.x[0], p.x[0]);
+}
 
 }  // namespace
 
@@ -136,8 +140,9 @@ void add_pointwise_unary(Table& table) {
       {"sgn", unary(kKeep, sign)},
       {"bitwise_not", unary(kKeep, bitwise_not)},
       {"logical_not",
-       unary(kKeep, [](const Pointwise& p) { return p.b.compare(p.x[0], p.full_int(0), "EQ"); },
-             PointwiseResult::kBool)},
+       unary(
+           kKeep, [](const Pointwise& p) { return p.b.compare(p.x[0], p.full_int(0), "EQ"); },
+           PointwiseResult::kBool)},
       {"square", unary(Promotion::kBoolToLong, square_of_itself)},
       {"exp", float_function(OpKind::kExponential)},
       {"expm1", float_function(OpKind::kExponentialMinusOne)},
@@ -175,8 +180,9 @@ void add_pointwise_unary(Table& table) {
        unary(kKeep, [](const Pointwise& p) { return p.b.subtract(p.x[0], trunc(p, p.x[0])); })},
       {"reciprocal",
        unary(kFloat, [](const Pointwise& p) { return p.b.divide(p.full(1.0), p.x[0]); })},
-      {"isnan", unary(kKeep, [](const Pointwise& p) { return p.is_nan(p.x[0]); },
-                      PointwiseResult::kBool)},
+      {"isnan",
+       unary(
+           kKeep, [](const Pointwise& p) { return p.is_nan(p.x[0]); }, PointwiseResult::kBool)},
       {"signbit", unary(kKeep, signbit, PointwiseResult::kBool)},
       {"nan_to_num", unary(kKeep, nan_to_num)},
       {"sinc", unary(kFloat, sinc)},

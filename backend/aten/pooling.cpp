@@ -21,8 +21,10 @@ Image read_image(Lowering& op, const Tensor& input) {
   TORCH_CHECK(input.dim() == 3 || input.dim() == 4,
               "pooling: Expected 3D or 4D (batch mode) tensor, but got input of size: ",
               c10::IntArrayRef(input.shape()));
-  Image image{nullptr, {input.shape().begin(), input.shape().end() - 2},
-              input.size(input.dim() - 2), input.size(input.dim() - 1)};
+  Image image{nullptr,
+              {input.shape().begin(), input.shape().end() - 2},
+              input.size(input.dim() - 2),
+              input.size(input.dim() - 1)};
   const int64_t planes = count_of(input.shape(), iota_dims(input.dim() - 2));
   image.x = op.b.reshape(input.value, {planes, image.height, image.width});
   return image;
@@ -43,8 +45,8 @@ struct Axis {
   int64_t high() const { return (out - 1) * stride + dilation * (kernel - 1) + 1 - size - padding; }
 };
 
-int64_t pooled_size(int64_t size, int64_t kernel, int64_t stride, int64_t padding,
-                    int64_t dilation, bool ceil_mode) {
+int64_t pooled_size(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
+                    bool ceil_mode) {
   TORCH_CHECK(stride > 0, "stride should not be zero");
   TORCH_CHECK(padding >= 0 && padding <= (dilation * (kernel - 1) + 1) / 2,
               "pad should be at most half of effective kernel size, but got pad=", padding,
@@ -69,8 +71,10 @@ std::pair<Axis, Axis> read_axes(Lowering& op, const Image& image) {
              padding = pair("padding", {0, 0}), dilation = pair("dilation", {1, 1});
   const bool ceil_mode = op.boolean("ceil_mode");
   const auto axis = [&](int i, int64_t size) {
-    return Axis{size, kernel[i], stride[i], padding[i], dilation[i],
-                pooled_size(size, kernel[i], stride[i], padding[i], dilation[i], ceil_mode)};
+    return Axis{
+        size,        kernel[i],
+        stride[i],   padding[i],
+        dilation[i], pooled_size(size, kernel[i], stride[i], padding[i], dilation[i], ceil_mode)};
   };
   return {axis(0, image.height), axis(1, image.width)};
 }
@@ -128,8 +132,8 @@ void max_pool_backward(Lowering& op) {
   numbers.index_vector_dim = 2;
   Value* scattered = b.scatter({zeros}, indices, {updates}, numbers, /*indices_are_sorted=*/false,
                                /*unique_indices=*/false, Builder::combiner(OpKind::kAdd))[0];
-  op.result(op.convert(b.reshape(scattered, self.shape()), self.dtype),
-            ResultLayout::kFirstOperand, {self});
+  op.result(op.convert(b.reshape(scattered, self.shape()), self.dtype), ResultLayout::kFirstOperand,
+            {self});
 }
 
 /// How many elements each window's mean divides by, as [1, out_h, out_w].
@@ -184,19 +188,17 @@ void average_pool_backward(Lowering& op) {
   Value* g = b.reshape(widened(op, grad), {planes, h.out, w.out});
   Value* counts = divisors(op, h, w, g->type.element);
   g = b.divide(g, b.broadcast_in_dim(counts, g->type.shape, {0, 1, 2}));
-  const auto high = [](const Axis& a) {
-    return a.size - 1 + a.padding - (a.out - 1) * a.stride;
-  };
-  const Builder::Window window{{1, h.kernel, w.kernel},
-                               {1, 1, 1},
-                               {1, h.stride, w.stride},
-                               {1, 1, 1},
-                               {3, 2,
-                                {0, 0, h.kernel - 1 - h.padding, high(h),
-                                 w.kernel - 1 - w.padding, high(w)}}};
+  const auto high = [](const Axis& a) { return a.size - 1 + a.padding - (a.out - 1) * a.stride; };
+  const Builder::Window window{
+      {1, h.kernel, w.kernel},
+      {1, 1, 1},
+      {1, h.stride, w.stride},
+      {1, 1, 1},
+      {3, 2, {0, 0, h.kernel - 1 - h.padding, high(h), w.kernel - 1 - w.padding, high(w)}}};
   Value* zero = b.constant(g->type.element, 0.0);
   Value* dx = b.reduce_window({g}, {zero}, window, Builder::combiner(OpKind::kAdd))[0];
-  op.result(op.convert(b.reshape(dx, self.shape()), self.dtype), ResultLayout::kFirstOperand, {self});
+  op.result(op.convert(b.reshape(dx, self.shape()), self.dtype), ResultLayout::kFirstOperand,
+            {self});
 }
 
 /// [out, size]: 1 / length where an input position lies in the output's bin, else 0.
@@ -205,7 +207,8 @@ Value* bin_matrix(Builder& b, int64_t size, int64_t out, ElementType type) {
   const auto values = matrix.mutable_as<double>();
   for (int64_t i = 0; i < out; ++i) {
     const int64_t begin = i * size / out, end = ((i + 1) * size + out - 1) / out;
-    for (int64_t j = begin; j < end; ++j) values[i * size + j] = 1.0 / static_cast<double>(end - begin);
+    for (int64_t j = begin; j < end; ++j)
+      values[i * size + j] = 1.0 / static_cast<double>(end - begin);
   }
   return b.convert(b.constant(std::move(matrix)), type);
 }
@@ -215,7 +218,8 @@ Value* bin_matrix(Builder& b, int64_t size, int64_t out, ElementType type) {
 Value* apply_bins(Builder& b, Value* x, Value* rows, Value* columns) {
   const ElementType type = x->type.element;
   Value* tall = b.dot_general(x, columns, {{}, {}, {2}, {1}}, type, "HIGHEST");  // [p, H, out_w]
-  Value* both = b.dot_general(tall, rows, {{}, {}, {1}, {1}}, type, "HIGHEST");  // [p, out_w, out_h]
+  Value* both =
+      b.dot_general(tall, rows, {{}, {}, {1}, {1}}, type, "HIGHEST");  // [p, out_w, out_h]
   return b.transpose(both, {0, 2, 1});
 }
 
@@ -250,7 +254,8 @@ void adaptive_average_pool_backward(Lowering& op) {
     return b.transpose(bin_matrix(b, size, out, g->type.element), {1, 0});
   };
   Value* dx = apply_bins(b, g, transposed(image.height, out_h), transposed(image.width, out_w));
-  op.result(op.convert(b.reshape(dx, self.shape()), self.dtype), ResultLayout::kFirstOperand, {self});
+  op.result(op.convert(b.reshape(dx, self.shape()), self.dtype), ResultLayout::kFirstOperand,
+            {self});
 }
 
 }  // namespace

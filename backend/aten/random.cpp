@@ -18,7 +18,9 @@ Value* random_bits(Lowering& op, const TensorType& type) {
   return op.b.rng_bit_generator(op.philox_state(blocks), type, "PHILOX")[1];
 }
 
-bool is_wide(DType dtype) { return dtype == DType::Double || dtype == DType::ComplexDouble; }
+bool is_wide(DType dtype) {
+  return dtype == DType::Double || dtype == DType::ComplexDouble;
+}
 
 /// Uniform in [0, 1) on the grid of 2^-24 (float32 and narrower) or 2^-53 (float64), in the type
 /// that the distribution is computed in.
@@ -26,14 +28,17 @@ Value* unit_uniform(Lowering& op, const Dims& shape, DType dtype) {
   Builder& b = op.b;
   const bool wide = is_wide(dtype);
   const TensorType words{wide ? ElementType::kUI64 : ElementType::kUI32, shape};
-  Value* top = b.shift_right_logical(random_bits(op, words), b.splat(words, int64_t{wide ? 11 : 8}));
+  Value* top =
+      b.shift_right_logical(random_bits(op, words), b.splat(words, int64_t{wide ? 11 : 8}));
   // Through the signed type of the same width, which converts faster and holds the value.
   Value* grid = b.convert(top, wide ? ElementType::kSI64 : ElementType::kSI32);
   Value* real = b.convert(grid, wide ? ElementType::kF64 : ElementType::kF32);
   return b.multiply(real, b.splat(real->type, wide ? 0x1p-53 : 0x1p-24));
 }
 
-DType sample_type(DType dtype) { return is_wide(dtype) ? DType::Double : DType::Float; }
+DType sample_type(DType dtype) {
+  return is_wide(dtype) ? DType::Double : DType::Float;
+}
 
 Value* number(Lowering& op, std::string_view name, const Value* like) {
   return op.broadcast_to(op.b.convert(op.scalar(name).value, like->type.element), like->type.shape);
@@ -71,7 +76,8 @@ Value* standard_normal(Lowering& op, const Dims& shape, DType dtype) {
   // erf_inv wants 2u - 1, formed in float64 so that the tails keep their spacing.
   Value* centred = b.convert(u, ElementType::kF64);
   centred = b.add(centred, b.splat(centred->type, half_cell));
-  Value* v = b.subtract(b.multiply(centred, b.splat(centred->type, 2.0)), b.splat(centred->type, 1.0));
+  Value* v =
+      b.subtract(b.multiply(centred, b.splat(centred->type, 2.0)), b.splat(centred->type, 1.0));
   v = b.convert(v, u->type.element);
   Value* z = b.custom_call("chlo.erf_inv", {v}, {v->type})[0];
   return b.multiply(z, b.splat(z->type, std::numbers::sqrt2));
@@ -89,14 +95,16 @@ void normal(Lowering& op) {
 void bernoulli_of_number(Lowering& op) {
   const Tensor self = op.tensor("self");
   Value* u = unit_uniform(op, self.shape(), DType::Float);
-  write(op, self, op.b.compare(op.b.convert(u, ElementType::kF64),
-                               op.broadcast_to(op.convert(op.scalar("p"), DType::Double), self.shape()),
-                               "LT"));
+  write(
+      op, self,
+      op.b.compare(op.b.convert(u, ElementType::kF64),
+                   op.broadcast_to(op.convert(op.scalar("p"), DType::Double), self.shape()), "LT"));
 }
 
 void assert_probability(Lowering& op, Value* p) {
   Builder& b = op.b;
-  Value* inside = b.and_(b.compare(p, b.splat(p->type, 0.0), "GE"), b.compare(p, b.splat(p->type, 1.0), "LE"));
+  Value* inside =
+      b.and_(b.compare(p, b.splat(p->type, 0.0), "GE"), b.compare(p, b.splat(p->type, 1.0), "LE"));
   b.assert_true(op.reduce(inside, tpu::hlo::OpKind::kAnd, iota_dims(p->type.rank()), false),
                 "Expected p_in >= 0 && p_in <= 1 to be true");
 }
@@ -139,14 +147,21 @@ Value* random_integer(Lowering& op, const Tensor& self, uint64_t range, int64_t 
 /// One past the largest integer that the dtype represents exactly with all below it.
 uint64_t natural_range(DType dtype) {
   switch (dtype) {
-    case DType::Bool: return 2;
-    case DType::Double: return (uint64_t{1} << 53) + 1;
-    case DType::Float: return (uint64_t{1} << 24) + 1;
-    case DType::Half: return (uint64_t{1} << 11) + 1;
-    case DType::BFloat16: return (uint64_t{1} << 8) + 1;
-    default: break;
+    case DType::Bool:
+      return 2;
+    case DType::Double:
+      return (uint64_t{1} << 53) + 1;
+    case DType::Float:
+      return (uint64_t{1} << 24) + 1;
+    case DType::Half:
+      return (uint64_t{1} << 11) + 1;
+    case DType::BFloat16:
+      return (uint64_t{1} << 8) + 1;
+    default:
+      break;
   }
-  const int bits = static_cast<int>(c10::elementSize(dtype)) * 8 - (c10::isSignedType(dtype) ? 1 : 0);
+  const int bits =
+      static_cast<int>(c10::elementSize(dtype)) * 8 - (c10::isSignedType(dtype) ? 1 : 0);
   return bits == 64 ? 0 : uint64_t{1} << bits;
 }
 
@@ -184,7 +199,8 @@ void permutation(Lowering& op) {
   TORCH_CHECK(n >= 0, "n must be non-negative, got", n);
   const DType out = op.tensor("out").dtype;
   Value* keys = random_bits(op, {ElementType::kUI64, {n}});
-  op.result(op.convert(op.b.custom_call("tpu.randperm", {keys}, {{ElementType::kSI64, {n}}})[0], out));
+  op.result(
+      op.convert(op.b.custom_call("tpu.randperm", {keys}, {{ElementType::kSI64, {n}}})[0], out));
 }
 
 // dropout with its mask; the kept elements are scaled by 1 / (1 - p).
@@ -194,7 +210,8 @@ void native_dropout(Lowering& op) {
   const DType compute = compute_type(input.dtype);
   if (op.has("train") && !op.boolean("train")) {
     op.result(input.value, ResultLayout::kOperands, {input});
-    return op.result(op.full(input.shape(), DType::Bool, int64_t{1}), ResultLayout::kOperands, {input});
+    return op.result(op.full(input.shape(), DType::Bool, int64_t{1}), ResultLayout::kOperands,
+                     {input});
   }
   const double p = op.number_as_double("p");
   TORCH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);

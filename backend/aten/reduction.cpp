@@ -10,7 +10,9 @@ namespace torch_tpu::aten {
 
 using tpu::hlo::OpKind;
 
-Value* widened(Lowering& op, const Tensor& x) { return op.convert(x, compute_type(x.dtype)); }
+Value* widened(Lowering& op, const Tensor& x) {
+  return op.convert(x, compute_type(x.dtype));
+}
 
 int64_t count_of(const Dims& shape, const Dims& dims) {
   int64_t count = 1;
@@ -59,7 +61,8 @@ struct Reduction {
 
 Reduction read(Lowering& op, std::string_view dim_name = "dim") {
   Reduction r{op.tensor("self"), {}, false};
-  r.dims = wrap_dims(op.has(dim_name) ? op.optional_integers(dim_name) : std::nullopt, r.self.dim());
+  r.dims =
+      wrap_dims(op.has(dim_name) ? op.optional_integers(dim_name) : std::nullopt, r.self.dim());
   r.keepdim = op.has("keepdim") && op.boolean("keepdim");
   return r;
 }
@@ -143,8 +146,8 @@ LowerFunction extreme_along(bool largest) {
     const Tensor self = with_dims(op, op.tensor("self"));
     const bool was_scalar = op.tensor("self").dim() == 0;
     const int64_t dim = wrap_dim(op.integer("dim"), self.dim());
-    TORCH_CHECK_INDEX(self.size(dim) > 0, largest ? "max" : "min",
-                      "(): Expected reduction dim ", dim, " to have non-zero size.");
+    TORCH_CHECK_INDEX(self.size(dim) > 0, largest ? "max" : "min", "(): Expected reduction dim ",
+                      dim, " to have non-zero size.");
     auto [values, indices] = extreme_with_index(op, self.value, dim, largest);
     if (op.boolean("keepdim") && !was_scalar) {
       values = op.keep_dims(values, self.shape(), {dim});
@@ -303,8 +306,8 @@ void log_sum_exp(Lowering& op) {
 Value* cumulative(Lowering& op, Value* x, int64_t dim, OpKind kind) {
   const int64_t rank = x->type.rank(), length = x->type.shape[dim];
   if (x->type.num_elements() == 0) return x;
-  Builder::Window window{Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), Dims(rank, 1),
-                         {rank, 2, Dims(2 * rank, 0)}};
+  Builder::Window window{
+      Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), {rank, 2, Dims(2 * rank, 0)}};
   window.dimensions[dim] = length;
   window.padding.values[2 * dim] = length - 1;
   return op.b.reduce_window({x}, {identity_of(op.b, kind, x->type.element)}, window,

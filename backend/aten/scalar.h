@@ -13,8 +13,8 @@ struct ScalarValue {
   enum class Kind : uint8_t { kBool, kInt, kFloat, kComplex };
 
   Kind kind = Kind::kInt;
-  int64_t integer = 0;           ///< of kBool and kInt
-  std::complex<double> number;   ///< of kFloat (imaginary part 0) and kComplex
+  int64_t integer = 0;          ///< of kBool and kInt
+  std::complex<double> number;  ///< of kFloat (imaginary part 0) and kComplex
 
   static ScalarValue of(bool value) { return {Kind::kBool, value, {}}; }
   static ScalarValue of(int64_t value) { return {Kind::kInt, value, {}}; }
@@ -23,17 +23,19 @@ struct ScalarValue {
 
   bool is_integral() const { return kind == Kind::kBool || kind == Kind::kInt; }
   double to_double() const { return is_integral() ? static_cast<double>(integer) : number.real(); }
-  int64_t to_int() const {
-    return is_integral() ? integer : static_cast<int64_t>(number.real());
-  }
+  int64_t to_int() const { return is_integral() ? integer : static_cast<int64_t>(number.real()); }
 
   /// The dtype in which the number enters a program: bool, int64, float64 or complex128.
   c10::ScalarType carrier() const {
     switch (kind) {
-      case Kind::kBool: return c10::ScalarType::Bool;
-      case Kind::kInt: return c10::ScalarType::Long;
-      case Kind::kFloat: return c10::ScalarType::Double;
-      case Kind::kComplex: return c10::ScalarType::ComplexDouble;
+      case Kind::kBool:
+        return c10::ScalarType::Bool;
+      case Kind::kInt:
+        return c10::ScalarType::Long;
+      case Kind::kFloat:
+        return c10::ScalarType::Double;
+      case Kind::kComplex:
+        return c10::ScalarType::ComplexDouble;
     }
     return c10::ScalarType::Undefined;
   }

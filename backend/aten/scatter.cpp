@@ -90,8 +90,8 @@ ScatterCall read(Lowering& op) {
   TORCH_CHECK(where->type.rank() == target->type.rank(),
               "Index tensor must have the same number of dimensions as self tensor");
   for (int64_t d = 0; d < target->type.rank(); ++d) {
-    TORCH_CHECK(d == dim || where->type.shape[d] <= target->type.shape[d],
-                "Expected index ", c10::IntArrayRef(index.shape()), " to be no larger than self ",
+    TORCH_CHECK(d == dim || where->type.shape[d] <= target->type.shape[d], "Expected index ",
+                c10::IntArrayRef(index.shape()), " to be no larger than self ",
                 c10::IntArrayRef(self.shape()), " apart from dimension ", dim);
   }
   return {self, dim, target, checked_index(op, where, target->type.shape[dim], false, dim), false};
@@ -100,7 +100,8 @@ ScatterCall read(Lowering& op) {
 /// The part of `src` that the index covers.
 Value* covered_source(Lowering& op, const ScatterCall& call) {
   const Tensor src = op.tensor("src");
-  TORCH_CHECK(src.dtype == call.self.dtype, "scatter(): Expected self.dtype to be equal to src.dtype");
+  TORCH_CHECK(src.dtype == call.self.dtype,
+              "scatter(): Expected self.dtype to be equal to src.dtype");
   Value* x = src.dim() == 0 ? op.b.reshape(src.value, {1}) : src.value;
   const Dims& wanted = call.index->type.shape;
   TORCH_CHECK(x->type.shape.size() == wanted.size(),
@@ -192,8 +193,8 @@ struct SliceCall {
 SliceCall read_slices(Lowering& op, std::string_view name) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self"), index = op.tensor("index");
-  TORCH_CHECK_INDEX(index.dim() <= 1, name, "(): Index is supposed to be a vector, but got dim: ",
-                    index.dim());
+  TORCH_CHECK_INDEX(index.dim() <= 1, name,
+                    "(): Index is supposed to be a vector, but got dim: ", index.dim());
   TORCH_CHECK(index.dtype == DType::Long || index.dtype == DType::Int, name,
               "(): Expected dtype int32/int64 for index");
   const int64_t dim = wrap_dim(op.integer("dim"), self.dim());
@@ -235,16 +236,17 @@ void index_add(Lowering& op) {
 void index_copy(Lowering& op) {
   const SliceCall call = read_slices(op, "index_copy");
   Value* source = read_slice_source(op, call, "index_copy");
-  Value* copied =
-      scatter_slices(op, call.target, call.dim, call.index, source, OpKind::kReturn);
+  Value* copied = scatter_slices(op, call.target, call.dim, call.index, source, OpKind::kReturn);
   op.result(op.b.reshape(copied, call.self.shape()));
 }
 
 void index_fill(Lowering& op) {
   const SliceCall call = read_slices(op, "index_fill");
   const Tensor value = op.tensor("value");
-  TORCH_CHECK(value.dim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got "
-                                "tensor with ", value.dim(), " dimension(s).");
+  TORCH_CHECK(value.dim() == 0,
+              "index_fill_ only supports a 0-dimensional value tensor, but got "
+              "tensor with ",
+              value.dim(), " dimension(s).");
   Dims shape = call.target->type.shape;
   shape[call.dim] = call.index->type.shape[0];
   Value* source = op.broadcast_to(op.convert(value, call.self.dtype), shape);
@@ -301,10 +303,12 @@ void index_put(Lowering& op) {
 void put(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self"), index = op.tensor("index"), source = op.tensor("source");
-  TORCH_CHECK(index.numel() == source.numel(), "put_(): Expected source and index to have the same "
-              "number of elements, but got source.numel() = ", source.numel(),
-              ", index.numel() = ", index.numel());
-  TORCH_CHECK(self.dtype == source.dtype, "put_(): self and source expected to have the same dtype");
+  TORCH_CHECK(index.numel() == source.numel(),
+              "put_(): Expected source and index to have the same "
+              "number of elements, but got source.numel() = ",
+              source.numel(), ", index.numel() = ", index.numel());
+  TORCH_CHECK(self.dtype == source.dtype,
+              "put_(): self and source expected to have the same dtype");
   Value* flat = b.reshape(self.value, {self.numel()});
   Value* where = checked_index(op, b.reshape(index.value, {index.numel()}), self.numel(), true, 0);
   const bool accumulate = op.boolean("accumulate");

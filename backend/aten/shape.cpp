@@ -8,7 +8,9 @@ namespace torch_tpu::aten {
 namespace {
 
 /// A legacy exception of torch.cat: a 1-d tensor without elements fits anywhere.
-bool is_legacy_empty(const Tensor& x) { return x.dim() == 1 && x.size(0) == 0; }
+bool is_legacy_empty(const Tensor& x) {
+  return x.dim() == 1 && x.size(0) == 0;
+}
 
 void cat(Lowering& op) {
   Builder& b = op.b;
@@ -68,12 +70,13 @@ void roll(Lowering& op) {
   const Tensor self = op.tensor("self");
   const Dims shifts = op.integers("shifts"), dims = op.integers("dims");
   if (dims.empty()) {
-    TORCH_CHECK(shifts.size() == 1, "roll: with no dims, one shift is expected, got ", shifts.size());
+    TORCH_CHECK(shifts.size() == 1, "roll: with no dims, one shift is expected, got ",
+                shifts.size());
     Value* flat = b.reshape(self.value, {self.numel()});
     return op.result(b.reshape(rolled(b, flat, shifts[0], 0), self.shape()));
   }
-  TORCH_CHECK(shifts.size() == dims.size(), "shifts and dimensions must align. shifts: ",
-              shifts.size(), ", dims:", dims.size());
+  TORCH_CHECK(shifts.size() == dims.size(),
+              "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
   Value* x = self.value;
   for (size_t i = 0; i < dims.size(); ++i) {
     x = rolled(b, x, shifts[i], wrap_dim(dims[i], self.dim()));
@@ -86,7 +89,8 @@ LowerFunction triangle(bool lower) {
   return [lower](Lowering& op) {
     Builder& b = op.b;
     const Tensor self = op.tensor("self");
-    TORCH_CHECK(self.dim() >= 2, lower ? "tril" : "triu", ": input tensor must have at least 2 dimensions");
+    TORCH_CHECK(self.dim() >= 2, lower ? "tril" : "triu",
+                ": input tensor must have at least 2 dimensions");
     const auto rank = self.dim();
     const tpu::hlo::TensorType index{ElementType::kSI64, self.shape()};
     Value* row = b.add(b.iota(index, rank - 2), b.splat(index, op.integer("diagonal")));

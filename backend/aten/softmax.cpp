@@ -32,7 +32,8 @@ Value* reduce_broadcast(Lowering& op, Value* x, OpKind kind, const Dims& dims) {
 void softmax(Lowering& op) {
   Builder& b = op.b;
   const SoftmaxInput in = read(op);
-  Value* exps = b.exponential(b.subtract(in.x, reduce_broadcast(op, in.x, OpKind::kMaximum, in.dims)));
+  Value* exps =
+      b.exponential(b.subtract(in.x, reduce_broadcast(op, in.x, OpKind::kMaximum, in.dims)));
   Value* total = reduce_broadcast(op, exps, OpKind::kAdd, in.dims);
   op.result(op.convert(b.divide(exps, total), in.out));
 }

@@ -56,8 +56,8 @@ LowerFunction running_extreme(std::string_view target) {
     const Tensor self = op.tensor("self");
     const int64_t dim = wrap_dim(op.integer("dim"), self.dim());
     Value* x = at_least_1d(op, self);
-    const auto results = op.b.custom_call(target, {x}, {x->type, {ElementType::kSI64, x->type.shape}},
-                                          {{"dimension", dim}});
+    const auto results = op.b.custom_call(
+        target, {x}, {x->type, {ElementType::kSI64, x->type.shape}}, {{"dimension", dim}});
     // The schema writes values and indices, two arguments of the call.
     for (Value* result : results) op.result(op.b.reshape(result, self.shape()));
   };
@@ -82,9 +82,9 @@ void bucketize(Lowering& op) {
   const std::vector<Promoted> seen = {boundaries.promoted(), self.promoted()};
   const DType common = result_type(seen);
   const DType out = op.boolean("out_int32") ? DType::Int : DType::Long;
-  op.result(op.b.custom_call("tpu.searchsorted",
-                             {op.convert(boundaries, common), op.convert(self, common)},
-                             {{to_element(out), self.shape()}}, {{"right", op.boolean("right")}})[0]);
+  op.result(op.b.custom_call(
+      "tpu.searchsorted", {op.convert(boundaries, common), op.convert(self, common)},
+      {{to_element(out), self.shape()}}, {{"right", op.boolean("right")}})[0]);
 }
 
 void unique_count(Lowering& op) {
@@ -108,9 +108,8 @@ void bincount(Lowering& op) {
   std::vector<Value*> operands = {self.value};
   ElementType out = ElementType::kSI64;
   if (const auto weights = op.optional_tensor("weights")) {
-    out = c10::isFloatingType(weights->dtype) && weights->dtype == DType::Float
-              ? ElementType::kF32
-              : ElementType::kF64;
+    out = c10::isFloatingType(weights->dtype) && weights->dtype == DType::Float ? ElementType::kF32
+                                                                                : ElementType::kF64;
     operands.push_back(op.b.convert(weights->value, out));
   }
   op.result(op.b.custom_call("tpu.bincount", operands, {{out, {op.integer("size")}}})[0]);

@@ -12,9 +12,20 @@ namespace torch_tpu::eager {
 namespace {
 
 // Leading words of an argument in the key: tag in the low byte, details above.
-enum class Tag : uint64_t { kNone = 1, kTensor, kHostTensor, kNumber, kPinned, kList, kInteger, kText };
+enum class Tag : uint64_t {
+  kNone = 1,
+  kTensor,
+  kHostTensor,
+  kNumber,
+  kPinned,
+  kList,
+  kInteger,
+  kText
+};
 
-uint64_t tagged(Tag tag, uint64_t detail = 0) { return static_cast<uint64_t>(tag) | detail << 8; }
+uint64_t tagged(Tag tag, uint64_t detail = 0) {
+  return static_cast<uint64_t>(tag) | detail << 8;
+}
 
 uint64_t bits_of(double value) {
   uint64_t bits;
@@ -69,8 +80,7 @@ aten::ScalarValue host_value(const at::Tensor& tensor) {
 
 Call::Call(const OperatorInfo& info, c10::ArrayRef<c10::IValue> arguments)
     : info_(info), arguments_(arguments) {
-  key_.push(uint64_t{info.id} |
-            static_cast<uint64_t>(runtime::matmul_precision()) << 32);
+  key_.push(uint64_t{info.id} | static_cast<uint64_t>(runtime::matmul_precision()) << 32);
   for (size_t i = 0; i < info.kinds.size(); ++i) add_argument(static_cast<int>(i));
   if (!info.written.empty()) relate_operands();
 }
@@ -84,19 +94,23 @@ void Call::add_argument(int index) {
     return;
   }
   switch (kind) {
-    case ArgumentKind::kTensor: return add_tensor(value.toTensor(), index);
-    case ArgumentKind::kNumber: return add_number(scalar_value(value), index);
+    case ArgumentKind::kTensor:
+      return add_tensor(value.toTensor(), index);
+    case ArgumentKind::kNumber:
+      return add_number(scalar_value(value), index);
     case ArgumentKind::kInteger:
     case ArgumentKind::kDtype:
       key_.push(tagged(Tag::kInteger));
       key_.push(static_cast<uint64_t>(value.toInt()));
       return;
-    case ArgumentKind::kBool: return key_.push(tagged(Tag::kInteger, value.toBool()));
+    case ArgumentKind::kBool:
+      return key_.push(tagged(Tag::kInteger, value.toBool()));
     case ArgumentKind::kString:
       key_.push(tagged(Tag::kText, value.toStringRef().size()));
       for (char c : value.toStringRef()) key_.push(static_cast<uint64_t>(c));
       return;
-    default: return add_list(value, index);
+    default:
+      return add_list(value, index);
   }
 }
 
@@ -128,7 +142,8 @@ void Call::add_list(const c10::IValue& list, int argument) {
       for (size_t i = 0; i < values.size(); ++i) push_value(key_, scalar_value(values.get(i)));
       return;
     }
-    default: TORCH_INTERNAL_ASSERT(false, info_.name, ": argument ", argument, " is no list");
+    default:
+      TORCH_INTERNAL_ASSERT(false, info_.name, ": argument ", argument, " is no list");
   }
 }
 
@@ -139,8 +154,8 @@ void Call::add_tensor(const at::Tensor& tensor, int argument) {
   }
   const uint64_t dtype = static_cast<uint64_t>(tensor.scalar_type());
   const bool wrapped = tensor.unsafeGetTensorImpl()->is_wrapped_number();
-  const bool is_written = std::find(info_.written.begin(), info_.written.end(), argument) !=
-                          info_.written.end();
+  const bool is_written =
+      std::find(info_.written.begin(), info_.written.end(), argument) != info_.written.end();
   if (tensor.device().type() != runtime::kDeviceType) {
     TORCH_CHECK(tensor.device().is_cpu() && tensor.dim() == 0 && !is_written,
                 "Expected all tensors to be on the same device, but found at least two devices, "

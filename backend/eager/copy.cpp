@@ -3,8 +3,8 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/_conj_physical.h>
-#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/neg.h>
 #include <c10/core/CachingDeviceAllocator.h>
 
@@ -20,7 +20,9 @@
 namespace torch_tpu::eager {
 namespace {
 
-bool is_tpu(const at::Tensor& tensor) { return tensor.device().type() == runtime::kDeviceType; }
+bool is_tpu(const at::Tensor& tensor) {
+  return tensor.device().type() == runtime::kDeviceType;
+}
 
 // `copy_` as a row of its own: it is never dispatched to (PyTorch's own kernel calls
 // `_copy_from`), but its schema carries the arguments that the generic kernel wants.
@@ -30,19 +32,22 @@ const OperatorInfo& copy_operator() {
         const aten::Tensor self = op.tensor("self");
         op.result(op.broadcast_to(op.convert(op.tensor("src"), self.dtype), self.shape()));
       }};
-  static const auto info = describe(
-      c10::Dispatcher::singleton().findSchemaOrThrow("aten::copy_", "").schema(), def);
+  static const auto info =
+      describe(c10::Dispatcher::singleton().findSchemaOrThrow("aten::copy_", "").schema(), def);
   return *info;
 }
 
 void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
-  constexpr int64_t kGrain = 1 << 20;  // a core moves a MiB in about 100 µs; less is not worth a hand-over
+  constexpr int64_t kGrain =
+      1 << 20;  // a core moves a MiB in about 100 µs; less is not worth a hand-over
   tpu::parallel_for(static_cast<int64_t>(bytes), kGrain, [&](int64_t begin, int64_t end) {
     std::memcpy(to + begin, from + begin, end - begin);
   });
 }
 
-std::byte* bytes_of(const at::Tensor& tensor) { return static_cast<std::byte*>(tensor.data_ptr()); }
+std::byte* bytes_of(const at::Tensor& tensor) {
+  return static_cast<std::byte*>(tensor.data_ptr());
+}
 
 // Same shape, strides and dtype, and no holes: the bytes can be moved as they are.
 bool bytes_match(const at::Tensor& a, const at::Tensor& b) {
@@ -84,15 +89,16 @@ void host_to_device(const at::Tensor& source, const at::Tensor& target, bool non
 }
 
 void device_to_host(const at::Tensor& source, const at::Tensor& target, bool non_blocking) {
-  if (source.sizes() != target.sizes()) return device_to_host(source.expand_as(target), target, false);
+  if (source.sizes() != target.sizes())
+    return device_to_host(source.expand_as(target), target, false);
   if (!bytes_match(source, target)) {
-    const at::Tensor packed = make_strided(
-        source.sizes(), c10::IntArrayRef(tpu::hlo::row_major_strides(
-                            Dims(source.sizes().begin(), source.sizes().end()))),
-        source.scalar_type());
+    const at::Tensor packed = make_strided(source.sizes(),
+                                           c10::IntArrayRef(tpu::hlo::row_major_strides(
+                                               Dims(source.sizes().begin(), source.sizes().end()))),
+                                           source.scalar_type());
     copy_on_device(source, packed);
-    const at::Tensor arrived = at::empty_strided(packed.sizes(), packed.strides(),
-                                                 packed.options().device(c10::kCPU));
+    const at::Tensor arrived =
+        at::empty_strided(packed.sizes(), packed.strides(), packed.options().device(c10::kCPU));
     device_to_host(packed, arrived, false);
     target.copy_(arrived);
     return;
@@ -100,10 +106,9 @@ void device_to_host(const at::Tensor& source, const at::Tensor& target, bool non
   const size_t bytes = target.numel() * target.itemsize();
   if (bytes == 0) return;
   if (non_blocking && target.is_pinned()) {
-    runtime::current_queue().enqueue(
-        [from = at::Tensor(source), to = at::Tensor(target), bytes] {
-          copy_bytes(bytes_of(to), bytes_of(from), bytes);
-        });
+    runtime::current_queue().enqueue([from = at::Tensor(source), to = at::Tensor(target), bytes] {
+      copy_bytes(bytes_of(to), bytes_of(from), bytes);
+    });
     return;
   }
   runtime::synchronize_current_queue();

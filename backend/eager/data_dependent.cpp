@@ -84,7 +84,8 @@ at::Tensor repeat_interleave(const at::Tensor& repeats, optional<int64_t> output
       .to(repeats.scalar_type());
 }
 
-at::Tensor bincount(const at::Tensor& self, const optional<at::Tensor>& weights, int64_t minlength) {
+at::Tensor bincount(const at::Tensor& self, const optional<at::Tensor>& weights,
+                    int64_t minlength) {
   TORCH_CHECK(self.dim() == 1 && at::isIntegralType(self.scalar_type(), false),
               "bincount only supports 1-d non-negative integral inputs.");
   TORCH_CHECK(minlength >= 0, "minlength should be >= 0");

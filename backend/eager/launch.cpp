@@ -1,4 +1,6 @@
 // From a call and its program to work in the queue: the fast path.
+#include "emulator/runtime/launch.h"
+
 #include <ATen/EmptyTensor.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include "backend/eager/copy.h"
 #include "backend/eager/tensor_factory.h"
 #include "backend/runtime/device.h"
-#include "emulator/runtime/launch.h"
 
 namespace torch_tpu::eager {
 namespace {
@@ -24,9 +25,15 @@ union NumberSlot {
 NumberSlot slot_of(const aten::ScalarValue& value) {
   NumberSlot slot{};
   switch (value.kind) {
-    case aten::ScalarValue::Kind::kBool: slot.boolean = value.integer != 0; break;
-    case aten::ScalarValue::Kind::kInt: slot.integer = value.integer; break;
-    case aten::ScalarValue::Kind::kFloat: slot.real = value.number.real(); break;
+    case aten::ScalarValue::Kind::kBool:
+      slot.boolean = value.integer != 0;
+      break;
+    case aten::ScalarValue::Kind::kInt:
+      slot.integer = value.integer;
+      break;
+    case aten::ScalarValue::Kind::kFloat:
+      slot.real = value.number.real();
+      break;
     case aten::ScalarValue::Kind::kComplex:
       slot.complex[0] = value.number.real();
       slot.complex[1] = value.number.imag();
@@ -56,8 +63,8 @@ struct Launch {
     size_t number = 0;
     for (size_t i = 0; i < num_parameters; ++i) {
       const bool is_number = program->parameters[i].kind != ParameterSource::Kind::kOperand;
-      parameters[i] = is_number ? reinterpret_cast<const std::byte*>(&numbers[number++])
-                                : pointers[i];
+      parameters[i] =
+          is_number ? reinterpret_cast<const std::byte*>(&numbers[number++]) : pointers[i];
     }
     run_program(*program, {parameters.data(), num_parameters},
                 {pointers.data() + num_parameters, num_results}, *queue);

@@ -15,7 +15,9 @@ using aten::Tensor;
 using tpu::hlo::Builder;
 using tpu::hlo::Value;
 
-Dims to_dims(c10::IntArrayRef values) { return {values.begin(), values.end()}; }
+Dims to_dims(c10::IntArrayRef values) {
+  return {values.begin(), values.end()};
+}
 
 // Makes program parameters of a call's operands and numbers, and the arguments that refer to them.
 class ProgramBuilder : public aten::LoweringHost {
@@ -45,8 +47,8 @@ class ProgramBuilder : public aten::LoweringHost {
   }
 
   Value* philox_state(int64_t blocks) override {
-    TORCH_INTERNAL_ASSERT(program_->philox_blocks == 0,
-                          call_.info().name, " draws from the generator twice");
+    TORCH_INTERNAL_ASSERT(program_->philox_blocks == 0, call_.info().name,
+                          " draws from the generator twice");
     program_->philox_blocks = blocks;
     program_->parameters.push_back({ParameterSource::Kind::kPhilox, 0});
     program_->signature.parameters.emplace_back();
@@ -55,9 +57,12 @@ class ProgramBuilder : public aten::LoweringHost {
 
   std::string_view matmul_precision() override {
     switch (runtime::matmul_precision()) {
-      case at::Float32MatmulPrecision::HIGHEST: return "HIGHEST";
-      case at::Float32MatmulPrecision::HIGH: return "HIGH";
-      case at::Float32MatmulPrecision::MEDIUM: return "DEFAULT";
+      case at::Float32MatmulPrecision::HIGHEST:
+        return "HIGHEST";
+      case at::Float32MatmulPrecision::HIGH:
+        return "HIGH";
+      case at::Float32MatmulPrecision::MEDIUM:
+        return "DEFAULT";
     }
     return "DEFAULT";
   }
@@ -67,14 +72,16 @@ class ProgramBuilder : public aten::LoweringHost {
     for (int i = 0; i < static_cast<int>(call_.operands().size()); ++i) {
       const at::Tensor& t = *call_.operands()[i];
       const int twin = call_.twin_of(i);
-      Tensor tensor{nullptr, t.scalar_type(), to_dims(t.strides()),
-                    t.unsafeGetTensorImpl()->is_wrapped_number(), {}};
+      Tensor tensor{nullptr,
+                    t.scalar_type(),
+                    to_dims(t.strides()),
+                    t.unsafeGetTensorImpl()->is_wrapped_number(),
+                    {}};
       if (twin >= 0) {
         tensor.value = operands_[twin].value;
         parameter_of_operand_.push_back(parameter_of_operand_[twin]);
       } else {
-        tensor.value = builder_.parameter(
-            {aten::to_element(t.scalar_type()), to_dims(t.sizes())});
+        tensor.value = builder_.parameter({aten::to_element(t.scalar_type()), to_dims(t.sizes())});
         parameter_of_operand_.push_back(static_cast<int>(program_->parameters.size()));
         program_->parameters.push_back({ParameterSource::Kind::kOperand, i});
         program_->signature.parameters.push_back({to_dims(t.strides())});
@@ -107,17 +114,27 @@ class ProgramBuilder : public aten::LoweringHost {
       return aten::None{};
     }
     switch (kind) {
-      case ArgumentKind::kTensor: return make_tensor(value.toTensor(), index);
-      case ArgumentKind::kTensorList: return make_tensor_list(value, index);
-      case ArgumentKind::kNumber: return numbers_[next_number_++];
-      case ArgumentKind::kInteger: return value.toInt();
-      case ArgumentKind::kBool: return value.toBool();
-      case ArgumentKind::kDtype: return static_cast<aten::DType>(value.toInt());
-      case ArgumentKind::kString: return value.toStringRef();
+      case ArgumentKind::kTensor:
+        return make_tensor(value.toTensor(), index);
+      case ArgumentKind::kTensorList:
+        return make_tensor_list(value, index);
+      case ArgumentKind::kNumber:
+        return numbers_[next_number_++];
+      case ArgumentKind::kInteger:
+        return value.toInt();
+      case ArgumentKind::kBool:
+        return value.toBool();
+      case ArgumentKind::kDtype:
+        return static_cast<aten::DType>(value.toInt());
+      case ArgumentKind::kString:
+        return value.toStringRef();
       case ArgumentKind::kIntegerList:
-      case ArgumentKind::kBoolList: return make_integers(value);
-      case ArgumentKind::kNumberList: return make_doubles(value);
-      default: return aten::None{};
+      case ArgumentKind::kBoolList:
+        return make_integers(value);
+      case ArgumentKind::kNumberList:
+        return make_doubles(value);
+      default:
+        return aten::None{};
     }
   }
 
@@ -161,7 +178,8 @@ class ProgramBuilder : public aten::LoweringHost {
 
   static Argument make_doubles(const c10::IValue& list) {
     std::vector<double> values;
-    for (const c10::IValue& item : list.toListRef()) values.push_back(scalar_value(item).to_double());
+    for (const c10::IValue& item : list.toListRef())
+      values.push_back(scalar_value(item).to_double());
     return values;
   }
 
@@ -207,8 +225,7 @@ class ProgramBuilder : public aten::LoweringHost {
     const Dims target_shape = to_dims(target.sizes());
     const aten::DType from = aten::to_dtype(value->type.element);
     TORCH_CHECK(c10::canCast(from, target.scalar_type()), "result type ", c10::toString(from),
-                " can't be cast to the desired output type ",
-                c10::toString(target.scalar_type()));
+                " can't be cast to the desired output type ", c10::toString(target.scalar_type()));
     Value* cast = builder_.convert(value, aten::to_element(target.scalar_type()));
     if (value->type.shape != target_shape) {
       TORCH_CHECK(call_.info().out_variant, "output with shape ", target.sizes(),
@@ -217,7 +234,8 @@ class ProgramBuilder : public aten::LoweringHost {
     }
     const bool aside = call_.is_hazardous(operand);
     const auto kind = aside ? ResultTarget::Kind::kTemporary : ResultTarget::Kind::kOperand;
-    const Dims strides = aside ? tpu::hlo::row_major_strides(target_shape) : to_dims(target.strides());
+    const Dims strides =
+        aside ? tpu::hlo::row_major_strides(target_shape) : to_dims(target.strides());
     add_value(cast, {kind, operand}, strides, aside ? -1 : parameter_of_operand_[operand]);
   }
 
@@ -263,6 +281,8 @@ class ProgramBuilder : public aten::LoweringHost {
 
 }  // namespace
 
-std::unique_ptr<Program> lower(const Call& call) { return ProgramBuilder(call).build(); }
+std::unique_ptr<Program> lower(const Call& call) {
+  return ProgramBuilder(call).build();
+}
 
 }  // namespace torch_tpu::eager

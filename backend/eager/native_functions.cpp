@@ -36,7 +36,8 @@ void check_options(optional<Layout> layout, optional<bool> pin_memory) {
 }
 
 at::Tensor empty_strided(IntArrayRef size, IntArrayRef stride, optional<ScalarType> dtype,
-                         optional<Layout> layout, optional<c10::Device>, optional<bool> pin_memory) {
+                         optional<Layout> layout, optional<c10::Device>,
+                         optional<bool> pin_memory) {
   check_options(layout, pin_memory);
   return make_strided(size, stride, dtype.value_or(c10::get_default_dtype_as_scalartype()));
 }
@@ -58,8 +59,8 @@ at::Tensor empty(IntArrayRef size, optional<ScalarType> dtype, optional<Layout> 
 // work under way still finds it.
 void grow_storage(c10::StorageImpl& storage, size_t bytes) {
   if (bytes <= storage.nbytes()) return;
-  c10::DataPtr grown = runtime::allocate(bytes, {tpu::hlo::ElementType::kUI8,
-                                                 {static_cast<int64_t>(bytes)}});
+  c10::DataPtr grown =
+      runtime::allocate(bytes, {tpu::hlo::ElementType::kUI8, {static_cast<int64_t>(bytes)}});
   if (const size_t kept = storage.nbytes(); kept > 0) {
     runtime::current_queue().enqueue(
         [to = grown.get(), from = storage.data(), kept] { std::memcpy(to, from, kept); });

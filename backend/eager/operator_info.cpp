@@ -14,12 +14,17 @@ bool is_written(const c10::Argument& argument) {
 
 ArgumentKind list_kind(const c10::Type& element) {
   switch (element.kind()) {
-    case TypeKind::TensorType: return ArgumentKind::kTensorList;
-    case TypeKind::OptionalType: return ArgumentKind::kTensorList;
+    case TypeKind::TensorType:
+      return ArgumentKind::kTensorList;
+    case TypeKind::OptionalType:
+      return ArgumentKind::kTensorList;
     case TypeKind::IntType:
-    case TypeKind::SymIntType: return ArgumentKind::kIntegerList;
-    case TypeKind::BoolType: return ArgumentKind::kBoolList;
-    default: return ArgumentKind::kNumberList;
+    case TypeKind::SymIntType:
+      return ArgumentKind::kIntegerList;
+    case TypeKind::BoolType:
+      return ArgumentKind::kBoolList;
+    default:
+      return ArgumentKind::kNumberList;
   }
 }
 
@@ -29,19 +34,26 @@ ArgumentKind kind_of(const c10::Argument& argument) {
     type = optional->getElementType().get();
   }
   switch (type->kind()) {
-    case TypeKind::TensorType: return ArgumentKind::kTensor;
+    case TypeKind::TensorType:
+      return ArgumentKind::kTensor;
     case TypeKind::NumberType:
-    case TypeKind::FloatType: return ArgumentKind::kNumber;
+    case TypeKind::FloatType:
+      return ArgumentKind::kNumber;
     case TypeKind::IntType:
-    case TypeKind::SymIntType: return ArgumentKind::kInteger;
+    case TypeKind::SymIntType:
+      return ArgumentKind::kInteger;
     case TypeKind::BoolType:
       return argument.name() == "pin_memory" ? ArgumentKind::kIgnored : ArgumentKind::kBool;
-    case TypeKind::ScalarTypeType: return ArgumentKind::kDtype;
-    case TypeKind::StringType: return ArgumentKind::kString;
-    case TypeKind::GeneratorType: return ArgumentKind::kGenerator;
+    case TypeKind::ScalarTypeType:
+      return ArgumentKind::kDtype;
+    case TypeKind::StringType:
+      return ArgumentKind::kString;
+    case TypeKind::GeneratorType:
+      return ArgumentKind::kGenerator;
     case TypeKind::DeviceObjType:
     case TypeKind::LayoutType:
-    case TypeKind::MemoryFormatType: return ArgumentKind::kIgnored;
+    case TypeKind::MemoryFormatType:
+      return ArgumentKind::kIgnored;
     case TypeKind::ListType:
       return list_kind(*type->expectRef<c10::ListType>().getElementType());
     default:
@@ -57,8 +69,7 @@ std::unique_ptr<OperatorInfo> describe(const c10::FunctionSchema& schema, const 
   auto info = std::make_unique<OperatorInfo>();
   info->schema = &schema;
   info->def = &def;
-  info->name = schema.name() +
-               (schema.overload_name().empty() ? "" : "." + schema.overload_name());
+  info->name = schema.name() + (schema.overload_name().empty() ? "" : "." + schema.overload_name());
   info->id = next_id++;
   const auto& arguments = schema.arguments();
   TORCH_INTERNAL_ASSERT(arguments.size() <= 64, info->name, " has more than 64 arguments");

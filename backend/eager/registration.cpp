@@ -53,7 +53,9 @@ torch::CppFunction generic_kernel(const c10::FunctionSchema& schema, const aten:
       std::make_unique<GenericKernel>(describe(schema, def)));
 }
 
-bool is_own(const aten::OpDef& def) { return def.name.starts_with("tpu::"); }
+bool is_own(const aten::OpDef& def) {
+  return def.name.starts_with("tpu::");
+}
 
 void register_row(torch::Library& library, const aten::OpDef& def,
                   const std::map<std::string, std::vector<c10::OperatorHandle>>& schemas) {

@@ -9,7 +9,9 @@ namespace {
 using aten::Tensor;
 using tpu::hlo::Dims;
 
-Dims contiguous(const Dims& shape) { return tpu::hlo::row_major_strides(shape); }
+Dims contiguous(const Dims& shape) {
+  return tpu::hlo::row_major_strides(shape);
+}
 
 // Strides of `operand` seen at `shape`: 0 where it is broadcast or where the dimension is missing.
 Dims broadcast_strides(const Tensor& operand, const Dims& shape) {
@@ -101,12 +103,14 @@ Dims channels_last(const Dims& shape) {
 
 Dims result_strides(const aten::Result& result, const Dims& shape) {
   switch (result.layout) {
-    case aten::ResultLayout::kContiguous: return contiguous(shape);
-    case aten::ResultLayout::kOperands: return like_operands(result.layout_operands, shape);
+    case aten::ResultLayout::kContiguous:
+      return contiguous(shape);
+    case aten::ResultLayout::kOperands:
+      return like_operands(result.layout_operands, shape);
     case aten::ResultLayout::kFirstOperand: {
       const Tensor& first = result.layout_operands.at(0);
-      const bool last = shape.size() == first.shape().size() &&
-                        is_channels_last(first.shape(), first.strides);
+      const bool last =
+          shape.size() == first.shape().size() && is_channels_last(first.shape(), first.strides);
       return last ? channels_last(shape) : contiguous(shape);
     }
   }

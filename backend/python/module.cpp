@@ -31,9 +31,12 @@ Float32MatmulPrecision precision_from(const std::string& name) {
 
 std::string name_of(Float32MatmulPrecision precision) {
   switch (precision) {
-    case Float32MatmulPrecision::MEDIUM: return "medium";
-    case Float32MatmulPrecision::HIGH: return "high";
-    case Float32MatmulPrecision::HIGHEST: return "highest";
+    case Float32MatmulPrecision::MEDIUM:
+      return "medium";
+    case Float32MatmulPrecision::HIGH:
+      return "high";
+    case Float32MatmulPrecision::HIGHEST:
+      return "highest";
   }
   return "";
 }
@@ -47,14 +50,13 @@ void bind_device(py::module_& module) {
                  runtime::synchronize_device();
                }
              }));
-  module.def(
-      "drain", wrap_pybind_function_no_gil([] {
-        if (!runtime::is_initialized() || runtime::in_bad_fork()) return;
-        for (int id = 0; id < runtime::chip().num_queues(); ++id) {
-          runtime::chip().queue(static_cast<uint32_t>(id)).wait_idle();
-        }
-      }),
-      "Waits for all work and leaves errors alone.");
+  module.def("drain", wrap_pybind_function_no_gil([] {
+               if (!runtime::is_initialized() || runtime::in_bad_fork()) return;
+               for (int id = 0; id < runtime::chip().num_queues(); ++id) {
+                 runtime::chip().queue(static_cast<uint32_t>(id)).wait_idle();
+               }
+             }),
+             "Waits for all work and leaves errors alone.");
   module.def("chip", wrap_pybind_function([] {
                const tpu::runtime::ChipSpec& spec = runtime::chip().spec();
                py::dict info;
@@ -90,8 +92,8 @@ void bind_settings(py::module_& module) {
              wrap_pybind_function([] { return name_of(runtime::matmul_precision()); }));
   module.def("set_matmul_precision_override",
              wrap_pybind_function([](const std::optional<std::string>& name) {
-               runtime::set_matmul_precision_override(
-                   name ? std::optional(precision_from(*name)) : std::nullopt);
+               runtime::set_matmul_precision_override(name ? std::optional(precision_from(*name))
+                                                           : std::nullopt);
              }));
   module.def("matmul_precision_override", [] {
     const auto precision = runtime::matmul_precision_override();

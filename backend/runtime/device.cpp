@@ -40,8 +40,12 @@ tpu::runtime::Chip& chip() {
   return translating(create_chip);
 }
 
-bool is_initialized() { return the_chip.load(std::memory_order_acquire) != nullptr; }
-bool in_bad_fork() { return tpu::in_bad_fork(); }
+bool is_initialized() {
+  return the_chip.load(std::memory_order_acquire) != nullptr;
+}
+bool in_bad_fork() {
+  return tpu::in_bad_fork();
+}
 
 void synchronize_current_queue() {
   translating([] { current_queue().synchronize(); });

@@ -15,7 +15,9 @@
 namespace torch_tpu::runtime {
 
 inline constexpr c10::DeviceType kDeviceType = c10::DeviceType::PrivateUse1;
-inline c10::Device device() { return {kDeviceType, 0}; }
+inline c10::Device device() {
+  return {kDeviceType, 0};
+}
 
 /// The chip, created on first use as TORCH_TPU_EMULATOR_CHIP says (default v6e). Throws
 /// RuntimeError after a fork.

@@ -71,7 +71,9 @@ const at::Generator& default_generator() {
   return *generator;
 }
 
-at::Generator make_generator() { return at::make_generator<PhiloxGenerator>(); }
+at::Generator make_generator() {
+  return at::make_generator<PhiloxGenerator>();
+}
 
 PhiloxState reserve_philox(const std::optional<at::Generator>& generator, int64_t blocks) {
   const bool given = generator.has_value() && generator->defined();

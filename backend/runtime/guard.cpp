@@ -16,7 +16,9 @@ struct TpuEvent {
   bool timed;
 };
 
-TpuEvent& event_of(void* opaque) { return *static_cast<TpuEvent*>(opaque); }
+TpuEvent& event_of(void* opaque) {
+  return *static_cast<TpuEvent*>(opaque);
+}
 
 void check_index(c10::Device wanted) {
   TORCH_CHECK_VALUE(wanted.type() == kDeviceType, "expected a TPU device, got ", wanted);
@@ -27,12 +29,12 @@ void check_index(c10::Device wanted) {
 // Bits of the dtypes that tensors on the device can have.
 c10::DeviceCapability supported_dtypes() {
   constexpr c10::ScalarType kSupported[] = {
-      c10::kBool,          c10::kByte,          c10::kChar,
-      c10::kShort,         c10::kInt,           c10::kLong,
-      c10::kUInt16,        c10::kUInt32,        c10::kUInt64,
-      c10::kHalf,          c10::kBFloat16,      c10::kFloat,
-      c10::kDouble,        c10::kComplexFloat,  c10::kComplexDouble,
-      c10::kFloat8_e4m3fn, c10::kFloat8_e5m2,   c10::kFloat8_e4m3fnuz,
+      c10::kBool,           c10::kByte,         c10::kChar,
+      c10::kShort,          c10::kInt,          c10::kLong,
+      c10::kUInt16,         c10::kUInt32,       c10::kUInt64,
+      c10::kHalf,           c10::kBFloat16,     c10::kFloat,
+      c10::kDouble,         c10::kComplexFloat, c10::kComplexDouble,
+      c10::kFloat8_e4m3fn,  c10::kFloat8_e5m2,  c10::kFloat8_e4m3fnuz,
       c10::kFloat8_e5m2fnuz};
   c10::DeviceCapability capability;
   auto& bits = capability.capability_data.capability_bits;
@@ -68,9 +70,7 @@ class TpuGuard final : public c10::impl::DeviceGuardImplInterface {
   }
   c10::Stream getNewStream(c10::Device, int) const override { return stream_from_pool(); }
   c10::Stream exchangeStream(c10::Stream stream) const override { return exchange_stream(stream); }
-  void* getStreamNativeHandle(const c10::Stream stream) const override {
-    return &queue_of(stream);
-  }
+  void* getStreamNativeHandle(const c10::Stream stream) const override { return &queue_of(stream); }
   bool queryStream(const c10::Stream& stream) const override { return queue_of(stream).idle(); }
   void synchronizeStream(const c10::Stream& stream) const override {
     translating([&] { queue_of(stream).synchronize(); });

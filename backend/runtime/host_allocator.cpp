@@ -101,7 +101,11 @@ const at::HostAllocatorRegistry<kDeviceType> registry(&memory());
 
 }  // namespace
 
-at::HostAllocator& host_allocator() { return memory(); }
-bool is_pinned(const void* address) { return memory().contains(address); }
+at::HostAllocator& host_allocator() {
+  return memory();
+}
+bool is_pinned(const void* address) {
+  return memory().contains(address);
+}
 
 }  // namespace torch_tpu::runtime

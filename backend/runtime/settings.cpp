@@ -34,10 +34,16 @@ std::optional<Float32MatmulPrecision> matmul_precision_override() {
   return static_cast<Float32MatmulPrecision>(forced);
 }
 
-void set_matmul_precision_chosen() { precision_chosen.store(true, std::memory_order_relaxed); }
-bool matmul_precision_chosen() { return precision_chosen.load(std::memory_order_relaxed); }
+void set_matmul_precision_chosen() {
+  precision_chosen.store(true, std::memory_order_relaxed);
+}
+bool matmul_precision_chosen() {
+  return precision_chosen.load(std::memory_order_relaxed);
+}
 
-bool allow_excess_precision() { return excess_precision.load(std::memory_order_relaxed); }
+bool allow_excess_precision() {
+  return excess_precision.load(std::memory_order_relaxed);
+}
 void set_allow_excess_precision(bool allow) {
   excess_precision.store(allow, std::memory_order_relaxed);
 }

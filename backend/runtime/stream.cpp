@@ -36,17 +36,20 @@ tpu::runtime::Queue& current_queue() {
 tpu::runtime::Queue& queue_of(const c10::Stream& stream) {
   TORCH_CHECK(stream.device_type() == kDeviceType, "expected a stream of the TPU, got one of ",
               stream.device());
-  return translating([&]() -> tpu::runtime::Queue& {
-    return chip().queue(static_cast<uint32_t>(stream.id()));
-  });
+  return translating(
+      [&]() -> tpu::runtime::Queue& { return chip().queue(static_cast<uint32_t>(stream.id())); });
 }
 
 c10::Stream stream_of(const tpu::runtime::Queue& queue) {
   return {c10::Stream::UNSAFE, device(), static_cast<c10::StreamId>(queue.id())};
 }
 
-c10::Stream default_stream() { return {c10::Stream::DEFAULT, device()}; }
-c10::Stream current_stream() { return current != nullptr ? stream_of(*current) : default_stream(); }
+c10::Stream default_stream() {
+  return {c10::Stream::DEFAULT, device()};
+}
+c10::Stream current_stream() {
+  return current != nullptr ? stream_of(*current) : default_stream();
+}
 
 c10::Stream exchange_stream(const c10::Stream& stream) {
   const c10::Stream before = current_stream();
@@ -60,7 +63,8 @@ c10::Stream stream_from_pool() {
   const size_t index = streams.next++ % kPoolSize;
   tpu::runtime::Queue*& queue = streams.queues[index];
   if (queue == nullptr) {
-    queue = translating([&] { return &chip().create_queue("stream " + std::to_string(index + 1)); });
+    queue =
+        translating([&] { return &chip().create_queue("stream " + std::to_string(index + 1)); });
   }
   return stream_of(*queue);
 }

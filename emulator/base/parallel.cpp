@@ -33,7 +33,9 @@ Pool& pool() {
 
 }  // namespace
 
-int num_threads() { return pool().threads.load(std::memory_order_relaxed); }
+int num_threads() {
+  return pool().threads.load(std::memory_order_relaxed);
+}
 
 void set_num_threads(int count) {
   Pool& p = pool();

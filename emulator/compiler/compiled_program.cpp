@@ -100,7 +100,9 @@ class Runner {
 
 }  // namespace
 
-std::string function_name(int i) { return "f" + std::to_string(i); }
+std::string function_name(int i) {
+  return "f" + std::to_string(i);
+}
 
 std::byte* Scratch::reserve(size_t bytes) {
   if (!storage_ || bytes > capacity_) {
@@ -180,8 +182,8 @@ void CompiledProgram::run(std::span<const std::byte* const> parameters,
   for (const std::byte* parameter : parameters) *next++ = const_cast<std::byte*>(parameter);
   for (std::byte* result : results) *next++ = result;
   *next++ = constants_;
-  *next++ = image_.scratch_bytes ? scratch.reserve(static_cast<size_t>(image_.scratch_bytes))
-                                 : nullptr;
+  *next++ =
+      image_.scratch_bytes ? scratch.reserve(static_cast<size_t>(image_.scratch_bytes)) : nullptr;
   Runner{table}(image_.program);
 }
 

@@ -40,7 +40,8 @@ struct Target {
 };
 
 /// Compiles `module` (verified first). Throws InvalidArgument or Unimplemented.
-std::shared_ptr<const Executable> compile(const hlo::Module& module, const Signature& signature = {},
+std::shared_ptr<const Executable> compile(const hlo::Module& module,
+                                          const Signature& signature = {},
                                           const Target& target = {});
 
 }  // namespace tpu::compiler

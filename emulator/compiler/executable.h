@@ -39,8 +39,8 @@ class Executable {
   /// Runs to completion on the calling thread and its helpers. Pointers are one a parameter and
   /// one a result; element (0, ..., 0) is at the pointer. Throws DeviceError if the program
   /// faults; results are then unspecified, and memory outside of them is untouched.
-  virtual void run(std::span<const std::byte* const> parameters, std::span<std::byte* const> results,
-                   Scratch& scratch) const = 0;
+  virtual void run(std::span<const std::byte* const> parameters,
+                   std::span<std::byte* const> results, Scratch& scratch) const = 0;
 
   virtual std::span<const hlo::TensorType> parameter_types() const = 0;
   virtual std::span<const hlo::TensorType> result_types() const = 0;

@@ -41,8 +41,8 @@ int CodeModule::add_region(const hlo::Block& region) {
   llvm::IRBuilder<> b(module.getContext());
   ElementOps ops(b, isa_);
   auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false);
-  auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
-                                          function_name(number), module);
+  auto* function =
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage, function_name(number), module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", function));
   const auto pointer = [&](llvm::Value* array, size_t i) {
@@ -66,8 +66,7 @@ int CodeModule::add_region(const hlo::Block& region) {
     llvm::Value* at = pointer(function->getArg(1), i);
     if (hlo::is_complex(element)) {
       b.CreateStore(results[i].value, at);
-      b.CreateStore(results[i].imag,
-                    b.CreateConstInBoundsGEP1_64(ops.memory_type(element), at, 1));
+      b.CreateStore(results[i].imag, b.CreateConstInBoundsGEP1_64(ops.memory_type(element), at, 1));
     } else {
       b.CreateStore(ops.to_memory(element, results[i].value, 1), at);
     }

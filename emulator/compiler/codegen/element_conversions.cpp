@@ -36,7 +36,9 @@ bool is_narrow(ElementType type) {
   return hlo::is_float(type) && type != ElementType::kF32 && type != ElementType::kF64;
 }
 
-uint32_t float_bits(double value) { return std::bit_cast<uint32_t>(static_cast<float>(value)); }
+uint32_t float_bits(double value) {
+  return std::bit_cast<uint32_t>(static_cast<float>(value));
+}
 
 }  // namespace
 
@@ -105,8 +107,7 @@ Lanes ElementOps::constant(const hlo::Literal& literal, int width) {
   if (is_narrow(type)) {
     // Decoded here: the constant folder of the IR builder need not be trusted with it.
     const double value = hlo::decode_double(literal, 0);
-    return splat({llvm::ConstantFP::get(b_.getFloatTy(),
-                                        llvm::APFloat(static_cast<float>(value)))},
+    return splat({llvm::ConstantFP::get(b_.getFloatTy(), llvm::APFloat(static_cast<float>(value)))},
                  width);
   }
   return splat(from_memory(type, part(bytes), 1), width);
@@ -134,7 +135,8 @@ Value* ElementOps::wrap(ElementType type, Value* x) {
   return type == ElementType::kSI4 ? b_.CreateAShr(high, four) : b_.CreateLShr(high, four);
 }
 
-// Rounding -----------------------------------------------------------------------------------------
+// Rounding
+// -----------------------------------------------------------------------------------------
 
 Value* ElementOps::round_to(ElementType type, Value* x, int width) {
   if (!is_narrow(type)) return x;
@@ -180,9 +182,8 @@ Value* ElementOps::encode_narrow(ElementType type, Value* x, int width) {
   // Subnormal numbers: adding a power of two whose spacing is the format's rounds for us.
   const int min_exponent = 1 - format.bias;
   const float magic = std::ldexp(1.0f, min_exponent - format.mantissa_bits + 23);
-  Value* shifted =
-      b_.CreateFAdd(b_.CreateBitCast(magnitude, x->getType()),
-                    llvm::ConstantFP::get(x->getType(), llvm::APFloat(magic)));
+  Value* shifted = b_.CreateFAdd(b_.CreateBitCast(magnitude, x->getType()),
+                                 llvm::ConstantFP::get(x->getType(), llvm::APFloat(magic)));
   Value* subnormal = b_.CreateSub(b_.CreateBitCast(shifted, integer), constant(float_bits(magic)));
   Value* small = b_.CreateICmpULT(magnitude, constant(float_bits(std::ldexp(1.0, min_exponent))));
   Value* code = b_.CreateSelect(small, subnormal, normal);
@@ -240,7 +241,8 @@ Value* ElementOps::decode_narrow(ElementType type, Value* stored, int width) {
   return b_.CreateBitCast(b_.CreateOr(bits, sign), real);
 }
 
-// Conversions --------------------------------------------------------------------------------------
+// Conversions
+// --------------------------------------------------------------------------------------
 
 Lanes ElementOps::convert(Lanes x, ElementType from, ElementType to, int width) {
   if (from == to) return x;
@@ -279,7 +281,8 @@ Value* ElementOps::convert_real(Value* x, ElementType from, ElementType to, int 
     return exact || to != ElementType::kF32 ? round_to(to, x, width) : x;
   }
   if (hlo::is_float(to)) {
-    Value* real = hlo::is_signed_integer(from) ? b_.CreateSIToFP(x, type) : b_.CreateUIToFP(x, type);
+    Value* real =
+        hlo::is_signed_integer(from) ? b_.CreateSIToFP(x, type) : b_.CreateUIToFP(x, type);
     return round_to(to, real, width);
   }
   const bool extend_sign = hlo::is_signed_integer(from);
@@ -332,9 +335,8 @@ Value* ElementOps::reduce_precision(const hlo::Op& op, Value* x, int width) {
     bits = b_.CreateSelect(b_.CreateICmpULT(bits, low), constant(0), bits);
   }
   Value* result = b_.CreateBitCast(b_.CreateOr(bits, sign), x->getType());
-  Value* of_nan = mantissa_bits > 0
-                      ? x
-                      : b_.CreateBitCast(b_.CreateOr(sign, constant(infinity)), x->getType());
+  Value* of_nan =
+      mantissa_bits > 0 ? x : b_.CreateBitCast(b_.CreateOr(sign, constant(infinity)), x->getType());
   return b_.CreateSelect(nan, of_nan, result);
 }
 

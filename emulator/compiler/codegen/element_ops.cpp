@@ -14,8 +14,8 @@ namespace tpu::compiler {
 using hlo::ElementType;
 using hlo::Op;
 using hlo::OpKind;
-using llvm::Intrinsic::ID;
 using llvm::Value;
+using llvm::Intrinsic::ID;
 
 namespace {
 
@@ -26,7 +26,9 @@ namespace {
                       " elements");
 }
 
-bool is_signed(ElementType type) { return hlo::is_signed_integer(type); }
+bool is_signed(ElementType type) {
+  return hlo::is_signed_integer(type);
+}
 
 }  // namespace
 
@@ -65,7 +67,8 @@ Lanes ElementOps::apply(const Op& op, std::span<const Lanes> x, int width) {
   return apply_integer(op, x, type, width);
 }
 
-// Floats -------------------------------------------------------------------------------------------
+// Floats
+// -------------------------------------------------------------------------------------------
 
 Lanes ElementOps::apply_float(const Op& op, std::span<const Lanes> x, ElementType type, int width) {
   Value* a = x[0].value;
@@ -116,7 +119,8 @@ Lanes ElementOps::apply_float(const Op& op, std::span<const Lanes> x, ElementTyp
   }
 }
 
-// Integers -----------------------------------------------------------------------------------------
+// Integers
+// -----------------------------------------------------------------------------------------
 
 Lanes ElementOps::apply_integer(const Op& op, std::span<const Lanes> x, ElementType type,
                                 int width) {
@@ -175,14 +179,15 @@ Lanes ElementOps::apply_integer(const Op& op, std::span<const Lanes> x, ElementT
       Value* count = raw(b);
       Value* fits = b_.CreateICmpULT(count, constant(bits));
       Value* safe = b_.CreateSelect(fits, count, constant(0));
-      Value* shifted = op.kind() == OpKind::kShiftLeft ? b_.CreateShl(a, safe)
-                                                       : b_.CreateLShr(raw(a), safe);
+      Value* shifted =
+          op.kind() == OpKind::kShiftLeft ? b_.CreateShl(a, safe) : b_.CreateLShr(raw(a), safe);
       return {wrap(type, b_.CreateSelect(fits, shifted, constant(0)))};
     }
     case OpKind::kShiftRightArithmetic: {
       Value* extended = a;
       if (bits == 4) extended = b_.CreateAShr(b_.CreateShl(a, constant(4)), constant(4));
-      Value* count = intrinsic(llvm::Intrinsic::umin, {raw(b), constant(8 * hlo::byte_width(type) - 1)});
+      Value* count =
+          intrinsic(llvm::Intrinsic::umin, {raw(b), constant(8 * hlo::byte_width(type) - 1)});
       return {wrap(type, b_.CreateAShr(extended, count))};
     }
     case OpKind::kPopcnt:
@@ -207,8 +212,7 @@ Value* ElementOps::divide_integers(Value* x, Value* y, ElementType type, bool re
   }
   // The minimum divided by -1 would trap.
   Value* by_minus_one = b_.CreateICmpEQ(y, integer_constant(t, -1));
-  Value* divisor =
-      b_.CreateSelect(b_.CreateOr(by_zero, by_minus_one), integer_constant(t, 1), y);
+  Value* divisor = b_.CreateSelect(b_.CreateOr(by_zero, by_minus_one), integer_constant(t, 1), y);
   if (remainder) {
     Value* rest = b_.CreateSelect(by_minus_one, zero, b_.CreateSRem(x, divisor));
     return b_.CreateSelect(by_zero, x, rest);
@@ -252,9 +256,9 @@ Value* ElementOps::integer_power(Value* x, Value* y, ElementType type, int) {
   Value* minus_one = integer_constant(t, -1);
   Value* even = b_.CreateICmpEQ(b_.CreateAnd(y, one), zero);
   Value* of_minus_one = b_.CreateSelect(even, one, x);
-  Value* reciprocal = b_.CreateSelect(
-      b_.CreateICmpEQ(x, one), x,
-      b_.CreateSelect(b_.CreateICmpEQ(x, minus_one), of_minus_one, zero));
+  Value* reciprocal =
+      b_.CreateSelect(b_.CreateICmpEQ(x, one), x,
+                      b_.CreateSelect(b_.CreateICmpEQ(x, minus_one), of_minus_one, zero));
   return b_.CreateSelect(b_.CreateICmpSLT(y, zero), reciprocal, next);
 }
 
@@ -281,7 +285,8 @@ Lanes ElementOps::apply_boolean(const Op& op, std::span<const Lanes> x, int) {
   }
 }
 
-// Complex numbers ----------------------------------------------------------------------------------
+// Complex numbers
+// ----------------------------------------------------------------------------------
 
 template <class F>
 Lanes ElementOps::complex_parts(std::span<const Lanes> x, ElementType type, int width, F&& f) {
@@ -316,7 +321,8 @@ Lanes ElementOps::apply_complex(const Op& op, std::span<const Lanes> x, ElementT
   }
 }
 
-// Comparisons --------------------------------------------------------------------------------------
+// Comparisons
+// --------------------------------------------------------------------------------------
 
 // An integer that orders as totalOrder does, with all NaNs equal and largest.
 Value* ElementOps::total_order_key(Value* x, int width) {
@@ -325,8 +331,7 @@ Value* ElementOps::total_order_key(Value* x, int width) {
   const int64_t largest = is_double ? INT64_MAX : INT32_MAX;
   Value* bits = b_.CreateBitCast(x, type);
   Value* negative = b_.CreateICmpSLT(bits, integer_constant(type, 0));
-  Value* key =
-      b_.CreateSelect(negative, b_.CreateXor(bits, integer_constant(type, largest)), bits);
+  Value* key = b_.CreateSelect(negative, b_.CreateXor(bits, integer_constant(type, largest)), bits);
   return b_.CreateSelect(b_.CreateFCmpUNO(x, x), integer_constant(type, largest), key);
 }
 
@@ -369,7 +374,8 @@ Value* ElementOps::compare(const Op& op, std::span<const Lanes> x, ElementType t
                         "'; expected EQ, NE, GE, GT, LE or LT");
 }
 
-// Regions ------------------------------------------------------------------------------------------
+// Regions
+// ------------------------------------------------------------------------------------------
 
 std::vector<Lanes> ElementOps::apply_region(const hlo::Block& block,
                                             std::span<const Lanes> arguments, int width) {

@@ -62,7 +62,8 @@ class ElementOps {
   template <class F>
   Lanes complex_parts(std::span<const Lanes> x, ElementType type, int width, F&& f);
   llvm::Value* elementary(const hlo::Op& op, std::span<const Lanes> x, ElementType type, int width);
-  Lanes complex_elementary(const hlo::Op& op, std::span<const Lanes> x, ElementType type, int width);
+  Lanes complex_elementary(const hlo::Op& op, std::span<const Lanes> x, ElementType type,
+                           int width);
 
   Lanes convert(Lanes x, ElementType from, ElementType to, int width);
   llvm::Value* convert_real(llvm::Value* x, ElementType from, ElementType to, int width);

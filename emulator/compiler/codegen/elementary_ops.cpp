@@ -1,11 +1,11 @@
-// Elementary functions: the templates of emulator/tensorcore/vpu, run on the code generator's machine.
-#include "emulator/tensorcore/vpu/elementary.h"
-
+// Elementary functions: the templates of emulator/tensorcore/vpu, run on the code generator's
+// machine.
 #include <string>
 
 #include "emulator/base/error.h"
 #include "emulator/compiler/codegen/element_ops.h"
 #include "emulator/compiler/codegen/llvm_machine.h"
+#include "emulator/tensorcore/vpu/elementary.h"
 
 namespace tpu::compiler {
 
@@ -17,10 +17,9 @@ using tensorcore::ElementaryFunctionInfo;
 namespace {
 
 const ElementaryFunctionInfo* find_function(const Op& op) {
-  const std::string name =
-      op.kind() == OpKind::kCustomCall
-          ? op.attributes().get<std::string>("call_target_name")
-          : "stablehlo." + std::string(hlo::mnemonic(op.kind()));
+  const std::string name = op.kind() == OpKind::kCustomCall
+                               ? op.attributes().get<std::string>("call_target_name")
+                               : "stablehlo." + std::string(hlo::mnemonic(op.kind()));
   for (const ElementaryFunctionInfo& info : tensorcore::kElementaryFunctions) {
     if (info.hlo_name == name) return &info;
   }

@@ -15,9 +15,9 @@ void KernelFunction::emit_columns() {
   for_units([&](const std::vector<Value*>& digits) {
     for (size_t v = 0; v + 1 < digits.size(); ++v) index_[v] = digits[v];
     chunk_begin_ = b_.CreateMul(digits.back(), b_.getInt64(schedule_.chunk));
-    chunk_end_ = b_.CreateBinaryIntrinsic(
-        llvm::Intrinsic::smin, b_.CreateAdd(chunk_begin_, b_.getInt64(schedule_.chunk)),
-        b_.getInt64(size));
+    chunk_end_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                          b_.CreateAdd(chunk_begin_, b_.getInt64(schedule_.chunk)),
+                                          b_.getInt64(size));
     begin_unit();
     for (int pass = 0; pass < schedule_.passes; ++pass) {
       current_pass_ = pass;
@@ -97,8 +97,8 @@ void KernelFunction::emit_column_pass(int pass) {
   std::vector<std::pair<int, std::vector<Accumulator>>> running;
   for (size_t r = 0; r < kernel_.reductions.size(); ++r) {
     if (kernel_.reductions[r].stage != pass) continue;
-    running.push_back({static_cast<int>(r), make_accumulators(static_cast<int>(r),
-                                                             kReduceLanes * schedule_.chunk)});
+    running.push_back({static_cast<int>(r),
+                       make_accumulators(static_cast<int>(r), kReduceLanes * schedule_.chunk)});
   }
   if (running.empty() && !pass_has_stores(pass)) return;
   for_reduced(schedule_.num_outer, schedule_.sizes.size(), b_.getInt64(0), [&](Value* position) {

@@ -55,7 +55,8 @@ int64_t KernelFunction::emit() {
   return scratch_bytes_;
 }
 
-// Preparation --------------------------------------------------------------------------------------
+// Preparation
+// --------------------------------------------------------------------------------------
 
 void KernelFunction::find_dependences() {
   const uint64_t outer = (uint64_t{1} << schedule_.num_outer) - 1;
@@ -143,7 +144,8 @@ void KernelFunction::emit_unit_nodes(int pass) {
   }
 }
 
-// Loops --------------------------------------------------------------------------------------------
+// Loops
+// --------------------------------------------------------------------------------------------
 
 void KernelFunction::for_each(Value* begin, Value* end, int64_t step,
                               const std::function<void(Value*)>& body) {
@@ -253,7 +255,8 @@ KernelFunction::Block KernelFunction::block_at(Value* index, int64_t size, int w
   return block;
 }
 
-// Maps ---------------------------------------------------------------------------------------------
+// Maps
+// ---------------------------------------------------------------------------------------------
 
 void KernelFunction::emit_map() {
   if (schedule_.vector < 0) {
@@ -270,8 +273,8 @@ void KernelFunction::emit_map() {
     chunk_begin_ = b_.CreateMul(digits.back(), b_.getInt64(schedule_.chunk));
     Value* limit = b_.CreateAdd(chunk_begin_, b_.getInt64(schedule_.chunk));
     const bool whole = size % schedule_.chunk == 0;
-    chunk_end_ = whole ? limit
-                       : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, b_.getInt64(size));
+    chunk_end_ =
+        whole ? limit : b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, limit, b_.getInt64(size));
     begin_unit();
     emit_unit_nodes(0);
     for_each(chunk_begin_, chunk_end_, width, [&](Value* index) {
@@ -290,7 +293,8 @@ void KernelFunction::emit_map() {
   });
 }
 
-// Values -------------------------------------------------------------------------------------------
+// Values
+// -------------------------------------------------------------------------------------------
 
 Lanes KernelFunction::value(int node, const Block& block) {
   Lanes& known = point_values_[node];

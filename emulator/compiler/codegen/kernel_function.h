@@ -137,8 +137,8 @@ class KernelFunction {
   std::vector<uint64_t> depends_;  // by node: schedule variables
   std::vector<Level> levels_;
   std::vector<bool> needed_;
-  std::vector<Value*> entries_;           // by table entry
-  std::vector<Value*> index_;             // by schedule variable, where known
+  std::vector<Value*> entries_;  // by table entry
+  std::vector<Value*> index_;    // by schedule variable, where known
   std::vector<Lanes> once_values_, unit_values_, point_values_;
   std::vector<Value*> node_pointers_, store_pointers_;  // at the unit's first point
   Value* chunk_begin_ = nullptr;

@@ -129,8 +129,8 @@ Value* KernelFunction::load_part(Value* pointer, llvm::Type* element, int64_t st
       offset = b_.CreateSelect(block.is_tail, b_.getInt64((block.tail - 1) * stride), offset);
     }
     Value* at = b_.CreateGEP(b_.getInt8Ty(), pointer, offset);
-    result = b_.CreateInsertElement(result, b_.CreateAlignedLoad(element, at, align),
-                                    uint64_t(lane));
+    result =
+        b_.CreateInsertElement(result, b_.CreateAlignedLoad(element, at, align), uint64_t(lane));
   }
   return result;
 }

@@ -100,7 +100,8 @@ bool KernelFunction::pass_has_stores(int pass) const {
   return std::find(spill_pass_.begin(), spill_pass_.end(), pass) != spill_pass_.end();
 }
 
-// Accumulators in memory ---------------------------------------------------------------------------
+// Accumulators in memory
+// ---------------------------------------------------------------------------
 
 std::vector<KernelFunction::Accumulator> KernelFunction::make_accumulators(int reduction,
                                                                            int64_t count) {
@@ -148,9 +149,9 @@ void KernelFunction::accumulate(int reduction, const std::vector<Accumulator>& a
   if (block.is_tail && schedule_.form == LoopForm::kRows) {
     std::vector<llvm::Constant*> valid;
     for (int lane = 0; lane < block.width; ++lane) valid.push_back(b_.getInt1(lane < block.tail));
-    Value* mask = b_.CreateSelect(block.is_tail, llvm::ConstantVector::get(valid),
-                                  llvm::ConstantVector::getSplat(
-                                      llvm::ElementCount::getFixed(block.width), b_.getTrue()));
+    Value* mask = b_.CreateSelect(
+        block.is_tail, llvm::ConstantVector::get(valid),
+        llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(block.width), b_.getTrue()));
     for (size_t i = 0; i < x.size(); ++i) next[i] = ops_.select(mask, next[i], old[i]);
   }
   for (size_t i = 0; i < next.size(); ++i) {
@@ -203,8 +204,7 @@ std::vector<Lanes> KernelFunction::tree(int reduction, std::vector<Lanes> lanes,
     return b_.CreateShuffleVector(from, mask);
   };
   const auto parts = [&](Lanes from, int first, int width) -> Lanes {
-    return {part(from.value, first, width),
-            from.imag ? part(from.imag, first, width) : nullptr};
+    return {part(from.value, first, width), from.imag ? part(from.imag, first, width) : nullptr};
   };
   for (int half = kReduceLanes / 2; half >= 1; half /= 2) {
     if (half >= count) continue;
@@ -248,7 +248,8 @@ void KernelFunction::finish_row(int reduction, std::vector<Lanes> lanes) {
   }
 }
 
-// Accumulators in registers ------------------------------------------------------------------------
+// Accumulators in registers
+// ------------------------------------------------------------------------
 
 bool KernelFunction::register_pass(int pass) const {
   if (schedule_.sizes.size() != static_cast<size_t>(schedule_.num_outer) + 1) return false;

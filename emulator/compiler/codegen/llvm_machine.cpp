@@ -7,8 +7,7 @@ namespace tpu::compiler {
 LlvmMachine::F64 LlvmMachine::lookup(std::span<const double> table, I32 index) {
   // The table travels with the code, so that an image can be loaded into another process.
   llvm::Module& module = *b_.GetInsertBlock()->getModule();
-  const std::string name =
-      "table." + std::to_string(reinterpret_cast<uintptr_t>(table.data()));
+  const std::string name = "table." + std::to_string(reinterpret_cast<uintptr_t>(table.data()));
   llvm::GlobalVariable* global = module.getNamedGlobal(name);
   if (!global) {
     llvm::Constant* data = llvm::ConstantDataArray::get(

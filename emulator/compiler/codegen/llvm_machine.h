@@ -133,12 +133,8 @@ class LlvmMachine {
   F32 float_of(I32 a) { return {b_.CreateBitCast(a.value, vector(b_.getFloatTy()))}; }
   F64 float_of(I64 a) { return {b_.CreateBitCast(a.value, vector(b_.getDoubleTy()))}; }
   // What does not fit gives an unspecified value, but not poison.
-  I32 to_i32(F32 a) {
-    return {b_.CreateFreeze(b_.CreateFPToSI(a.value, vector(b_.getInt32Ty())))};
-  }
-  I32 to_i32(F64 a) {
-    return {b_.CreateFreeze(b_.CreateFPToSI(a.value, vector(b_.getInt32Ty())))};
-  }
+  I32 to_i32(F32 a) { return {b_.CreateFreeze(b_.CreateFPToSI(a.value, vector(b_.getInt32Ty())))}; }
+  I32 to_i32(F64 a) { return {b_.CreateFreeze(b_.CreateFPToSI(a.value, vector(b_.getInt32Ty())))}; }
   F32 to_f32(I32 a) { return {b_.CreateSIToFP(a.value, vector(b_.getFloatTy()))}; }
   F64 to_f64(I32 a) { return {b_.CreateSIToFP(a.value, vector(b_.getDoubleTy()))}; }
   F64 widen(F32 a) { return {b_.CreateFPExt(a.value, vector(b_.getDoubleTy()))}; }

@@ -7,13 +7,13 @@
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ObjectFile.h>
+#include <llvm/Pass.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Target/TargetOptions.h>
 #include <llvm/TargetParser/Host.h>
-#include <llvm/Pass.h>
 #include <llvm/Transforms/Scalar.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,7 +28,8 @@
 namespace tpu::compiler {
 namespace {
 
-// Target machines ----------------------------------------------------------------------------------
+// Target machines
+// ----------------------------------------------------------------------------------
 
 const llvm::Target& native_target(const std::string& triple) {
   static std::once_flag once;
@@ -75,7 +76,8 @@ llvm::TargetMachine& machine_for(HostIsa isa) {
   return *machine;
 }
 
-// Helpers ------------------------------------------------------------------------------------------
+// Helpers
+// ------------------------------------------------------------------------------------------
 
 struct Helper {
   const char* name;
@@ -127,8 +129,7 @@ class Memory : public llvm::RTDyldMemoryManager {
     const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     const uintptr_t slack = code_align.value() + ro_align.value() + rw_align.value();
     size_ = (code_size + ro_size + rw_size + slack + page - 1) / page * page;
-    void* mapped =
-        mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* mapped = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) throw OutOfMemory("no memory for generated code");
     base_ = static_cast<uint8_t*>(mapped);
   }

@@ -17,7 +17,9 @@ using hlo::Value;
 
 constexpr int64_t kAlignment = 64;
 
-int64_t align_up(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t align_up(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 // The values a step reads itself; nested blocks are visited on their own.
 std::vector<const Value*> reads_of(const PlanStep& step) {
@@ -357,8 +359,8 @@ class Placer {
       copy.from = {result_.places.at(value), pin_of(value)};
       if (overwritten(targets, value, i)) {
         const int stage = new_allocation(value->type.num_bytes(), end, end);
-        const Pinned middle{{result_.table.scratch(), 0,
-                             hlo::row_major_strides(value->type.shape)}, stage};
+        const Pinned middle{{result_.table.scratch(), 0, hlo::row_major_strides(value->type.shape)},
+                            stage};
         staged.push_back({value->type, copy.from, middle});
         copy.from = middle;
       }
@@ -457,9 +459,8 @@ class Placer {
   void allocate() {
     std::vector<int> order(allocations_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return allocations_[a].bytes > allocations_[b].bytes;
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return allocations_[a].bytes > allocations_[b].bytes; });
     std::vector<int> placed;  // by offset
     for (int id : order) {
       Allocation& mine = allocations_[id];
@@ -522,8 +523,7 @@ Placement place_buffers(const BlockPlan& plan, const Signature& signature,
 }
 
 hlo::Dims strides_of(const Layout& layout, std::span<const int64_t> shape) {
-  return layout.strides.empty() && !shape.empty() ? hlo::row_major_strides(shape)
-                                                  : layout.strides;
+  return layout.strides.empty() && !shape.empty() ? hlo::row_major_strides(shape) : layout.strides;
 }
 
 }  // namespace tpu::compiler

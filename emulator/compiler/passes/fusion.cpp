@@ -445,8 +445,7 @@ class Fusion {
       case OpClass::kControl:
         step.kind = PlanStep::Kind::kControl;
         for (int i = 0; i < op.num_regions(); ++i) {
-          step.regions.push_back(
-              std::make_unique<BlockPlan>(plan_block(op.region(i), strides_)));
+          step.regions.push_back(std::make_unique<BlockPlan>(plan_block(op.region(i), strides_)));
         }
         plan.steps.push_back(std::move(step));
         return;

@@ -23,11 +23,11 @@ struct BlockPlan;
 
 struct PlanStep {
   enum class Kind : uint8_t { kLoops, kLibrary, kAssert, kControl } kind;
-  const hlo::Op* op = nullptr;        ///< all but kLoops
-  std::vector<const hlo::Op*> ops;    ///< kLoops: what the group computes, in program order
-  std::vector<LoopKernel> kernels;    ///< kLoops, to be run in order
+  const hlo::Op* op = nullptr;             ///< all but kLoops
+  std::vector<const hlo::Op*> ops;         ///< kLoops: what the group computes, in program order
+  std::vector<LoopKernel> kernels;         ///< kLoops, to be run in order
   std::vector<const hlo::Value*> outputs;  ///< values that get memory here
-  std::vector<ValueView> operands;    ///< kLibrary, kAssert: where each operand lies
+  std::vector<ValueView> operands;         ///< kLibrary, kAssert: where each operand lies
   std::vector<std::unique_ptr<BlockPlan>> regions;  ///< kControl: one a region
 };
 

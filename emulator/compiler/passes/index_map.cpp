@@ -114,9 +114,8 @@ bool covers(const IndexMap& map, std::span<const int64_t> shape,
   for (size_t i = 0; i < map.size(); ++i) {
     if (!map[i].dynamic_offsets.empty()) return false;
     std::vector<IndexTerm> terms = map[i].terms;
-    std::sort(terms.begin(), terms.end(), [](const IndexTerm& a, const IndexTerm& b) {
-      return a.coefficient < b.coefficient;
-    });
+    std::sort(terms.begin(), terms.end(),
+              [](const IndexTerm& a, const IndexTerm& b) { return a.coefficient < b.coefficient; });
     int64_t next = 1, low = 0;
     for (const IndexTerm& term : terms) {
       const uint64_t bit = uint64_t{1} << term.variable;

@@ -106,6 +106,8 @@ class Inliner {
 
 }  // namespace
 
-void inline_calls(hlo::Module& module) { Inliner(module).run(module.main().body); }
+void inline_calls(hlo::Module& module) {
+  Inliner(module).run(module.main().body);
+}
 
 }  // namespace tpu::compiler

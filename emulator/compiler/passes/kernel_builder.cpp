@@ -139,10 +139,8 @@ class Attempt {
   }
 
   int load(const Value* value, const IndexMap& map) {
-    return add_node({.kind = LoopNode::Kind::kLoad,
-                     .type = value->type.element,
-                     .value = value,
-                     .index = map});
+    return add_node(
+        {.kind = LoopNode::Kind::kLoad, .type = value->type.element, .value = value, .index = map});
   }
 
   int compute(const Value* value, const IndexMap& map) {
@@ -389,7 +387,8 @@ class Attempt {
       if (variable.size > 1 && !(used >> i & 1)) rest |= uint64_t{1} << i;
     }
     const int64_t size = kernel_.size_of(rest);
-    if (size == 1 && kernel_.reduced == 0 && domain_.dims.size() == outputs_[0]->type.shape.size()) {
+    if (size == 1 && kernel_.reduced == 0 &&
+        domain_.dims.size() == outputs_[0]->type.shape.size()) {
       stop_.inner = reduced_shape;
       return std::nullopt;
     }
@@ -453,8 +452,8 @@ class Attempt {
     return first + value->index;
   }
 
-  int add_results(const Op& op, const std::vector<int>& operands, int reduction,
-                  uint64_t variables, int stage) {
+  int add_results(const Op& op, const std::vector<int>& operands, int reduction, uint64_t variables,
+                  int stage) {
     int first = -1;
     for (int i = 0; i < op.num_results(); ++i) {
       const bool region = reduction < 0;
@@ -481,9 +480,7 @@ class Attempt {
     return true;
   }
 
-  bool store_first() {
-    return add_store(outputs_[0], identity(outputs_[0]->type.shape.size()));
-  }
+  bool store_first() { return add_store(outputs_[0], identity(outputs_[0]->type.shape.size())); }
 
   bool store_others() {
     for (const Value* output : outputs_.subspan(1)) {
@@ -561,9 +558,9 @@ class Attempt {
     uint64_t mask = node.variables;
     if (mask == 0) return 1;
     const bool inner = mask & kernel_.reduced;
-    const uint64_t level =
-        inner || kernel_.reduced == 0 ? kernel_.all_variables()
-                                      : kernel_.all_variables() & ~kernel_.reduced;
+    const uint64_t level = inner || kernel_.reduced == 0
+                               ? kernel_.all_variables()
+                               : kernel_.all_variables() & ~kernel_.reduced;
     int64_t factor = 1;
     bool below = false;  // an inner variable that the node depends on has been seen
     // Reduced variables run inside of the others.

@@ -26,7 +26,7 @@ struct LoopNode {
   hlo::ElementType type;
   const hlo::Op* op = nullptr;
   const hlo::Value* value = nullptr;  ///< the value in memory (kLoad) or the value computed
-  IndexMap index = {};  ///< kLoad, kIota
+  IndexMap index = {};                ///< kLoad, kIota
   std::vector<int> operands = {};
   hlo::Literal constant = {};
   int64_t limit = 0;

@@ -65,7 +65,9 @@ OpClass classify(const hlo::Op& op) {
   }
 }
 
-bool is_loop_op(const hlo::Op& op) { return classify(op) <= OpClass::kUpdate; }
+bool is_loop_op(const hlo::Op& op) {
+  return classify(op) <= OpClass::kUpdate;
+}
 
 bool is_transcendental(const hlo::Op& op) {
   switch (op.kind()) {

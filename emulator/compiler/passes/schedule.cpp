@@ -42,8 +42,8 @@ class Scheduler {
     const Dims strides = shape ? hlo::row_major_strides(*shape) : place.strides;
     const int64_t bytes = hlo::byte_width(value->type.element);
     MemoryAccess result{place.entry, place.offset, Dims(kernel_.variables.size(), 0), {}, {}};
-    const int alias = placement_.alias_of_entry.empty() ? place.entry
-                                                        : placement_.alias_of_entry[place.entry];
+    const int alias =
+        placement_.alias_of_entry.empty() ? place.entry : placement_.alias_of_entry[place.entry];
     result.memory = {alias, place.offset};
     for (size_t i = 0; i < index.size(); ++i) {
       result.offset += index[i].offset * strides[i] * bytes;
@@ -143,12 +143,10 @@ class Scheduler {
       if (kernel_.variables[i].size == 1) continue;
       (reduced(i) ? inner : outer).push_back(i);
     }
-    const Dims& order = schedule_.form == LoopForm::kColumns
-                            ? column_strides()
-                            : schedule_.stores.front().strides;
-    std::stable_sort(outer.begin(), outer.end(), [&](int a, int b) {
-      return rank(order[a]) > rank(order[b]);
-    });
+    const Dims& order =
+        schedule_.form == LoopForm::kColumns ? column_strides() : schedule_.stores.front().strides;
+    std::stable_sort(outer.begin(), outer.end(),
+                     [&](int a, int b) { return rank(order[a]) > rank(order[b]); });
     schedule_.num_outer = static_cast<int>(outer.size());
     std::vector<int> all = outer;
     all.insert(all.end(), inner.begin(), inner.end());
@@ -161,9 +159,7 @@ class Scheduler {
   }
 
   // A stride of 0 (a broadcast) belongs outside.
-  static int64_t rank(int64_t stride) {
-    return stride == 0 ? INT64_MAX : std::abs(stride);
-  }
+  static int64_t rank(int64_t stride) { return stride == 0 ? INT64_MAX : std::abs(stride); }
 
   // Of the largest load that columns are read from.
   const Dims& column_strides() const {
@@ -233,10 +229,12 @@ class Scheduler {
         bytes += hlo::byte_width(kernel_.nodes[i].type);
       }
     }
-    for (const LoopStore& store : kernel_.stores) bytes += hlo::byte_width(store.value->type.element);
+    for (const LoopStore& store : kernel_.stores)
+      bytes += hlo::byte_width(store.value->type.element);
     // Arithmetic counts, too: a function costs as much as some bytes.
     for (const LoopNode& node : kernel_.nodes) {
-      if (node.kind == LoopNode::Kind::kOp && node.variables) bytes += is_expensive(*node.op) ? 16 : 1;
+      if (node.kind == LoopNode::Kind::kOp && node.variables)
+        bytes += is_expensive(*node.op) ? 16 : 1;
     }
     return std::max<int64_t>(bytes, 1);
   }

@@ -12,12 +12,12 @@ namespace tpu::compiler {
 
 /// An address as a function of the loop variables.
 struct MemoryAccess {
-  int entry = -1;           ///< of the table of addresses
-  int64_t offset = 0;       ///< in bytes
-  hlo::Dims strides;        ///< in elements, one a loop variable of the schedule
+  int entry = -1;      ///< of the table of addresses
+  int64_t offset = 0;  ///< in bytes
+  hlo::Dims strides;   ///< in elements, one a loop variable of the schedule
   struct Start {
-    int node;               ///< a kStart node
-    int64_t stride;         ///< in elements
+    int node;        ///< a kStart node
+    int64_t stride;  ///< in elements
   };
   std::vector<Start> starts;
   /// Which memory it is, whatever the address within: entries that alias are one.

@@ -71,8 +71,7 @@ class Simplifier {
   void fold(std::unique_ptr<Op>& op, Block& block) {
     std::unique_ptr<Op> made;
     if (op->kind() == OpKind::kGetDimensionSize) {
-      const int64_t size =
-          op->operand(0)->type.shape[op->attributes().get<int64_t>("dimension")];
+      const int64_t size = op->operand(0)->type.shape[op->attributes().get<int64_t>("dimension")];
       hlo::Attributes attributes;
       attributes.set("value", hlo::scalar(hlo::ElementType::kSI32, size));
       made = make(OpKind::kConstant, {}, std::move(attributes), op->result()->type);
