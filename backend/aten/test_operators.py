@@ -62,7 +62,7 @@ def compare(got, want, name):
     if not isinstance(want, torch.Tensor):
         if isinstance(want, (list, tuple)):
             assert len(got) == len(want)
-            for g, w in zip(got, want):
+            for g, w in zip(got, want, strict=True):
                 compare(g, w, name)
         elif isinstance(want, float):
             assert got == pytest.approx(want, rel=1e-5, abs=1e-6, nan_ok=True)
@@ -119,7 +119,7 @@ def full_precision():
     torch.set_float32_matmul_precision(old)
 
 
-@pytest.mark.parametrize("op, dtype", cases())
+@pytest.mark.parametrize(("op", "dtype"), cases())
 def test_operator(op, dtype):
     try:
         ran = run_samples(op, dtype)
