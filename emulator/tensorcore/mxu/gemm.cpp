@@ -115,8 +115,11 @@ class Engine {
         products_exact(left.range, right.ranges[panel]) ? g_.kernels.exact : g_.kernels.plain;
     const T* right_data = right.data + panel * right.panel_stride;
     const int64_t direct_stride = direct ? g_.result.direct_stride() : 0;
+    const int64_t tiles = ceil_div(block_rows, g_.kernels.rows);
     for (int64_t r = 0; r < block_rows; r += g_.kernels.rows) {
       const int64_t rows = std::min<int64_t>(g_.kernels.rows, block_rows - r);
+      prefetch_slice(right_data + right.panel_stride, right.part_stride, r / g_.kernels.rows,
+                     tiles);
       Acc* tile = totals + r * nr_;
       for (size_t i = 0; i < g_.plan.passes.size(); ++i) {
         const Pass pass = g_.plan.passes[i];
@@ -127,6 +130,18 @@ class Engine {
             chunk_depth(chunk), left.data + left_part * left.part_stride + r * depth_, depth_,
             right_data + right_part * right.part_stride, chunk == 0 && i == 0 ? nullptr : tile, nr_,
             to_result ? direct + r * direct_stride : tile, to_result ? direct_stride : nr_);
+      }
+    }
+  }
+
+  /// Asks for slice `slice` of `slices` of a panel that the loop comes to next. It is a hint: the
+  /// address may lie behind the last panel.
+  void prefetch_slice(const T* panel, int64_t part_stride, int64_t slice, int64_t slices) const {
+    constexpr int64_t kLine = 64 / sizeof(T);
+    const int64_t lines = depth_ * nr_ / kLine;
+    for (int part = 0; part < g_.plan.parts; ++part) {
+      for (int64_t i = lines * slice / slices; i < lines * (slice + 1) / slices; ++i) {
+        __builtin_prefetch(panel + part * part_stride + i * kLine);
       }
     }
   }
