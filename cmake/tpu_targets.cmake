@@ -20,7 +20,8 @@ target_include_directories(tpu_options INTERFACE ${PROJECT_SOURCE_DIR})
 
 set(TPU_SANITIZE "" CACHE STRING "Comma-separated sanitizers for everything: address,undefined or thread")
 if(TPU_SANITIZE)
-  target_compile_options(tpu_options INTERFACE -fsanitize=${TPU_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(tpu_options INTERFACE
+    -fsanitize=${TPU_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(tpu_options INTERFACE -fsanitize=${TPU_SANITIZE})
 endif()
 

@@ -10,15 +10,15 @@
 // bf16 or f16 numbers that rounding changes a product only below 2^-126 or above 2^128; everywhere
 // else a fused multiply-add gives the same bits). The result is `total`, rounded once to its type.
 //
-// | operands      | arithmetic | parts of an operand             | passes, in order (lhs, rhs) |
-// |---------------|------------|---------------------------------|-------------------------------------|
-// | f32, DEFAULT  | f32        | h                               | hh | | f32, HIGH     | f32 | h,
-// m                            | mh hm hh                            | | f32, HIGHEST  | f32 | h,
-// m, l                         | lh mm hl mh hm hh                   | | bf16 f16 fp8  | f32 | the
-// number itself               | one                                 | | f64           | f64 | the
-// number itself               | one                                 | | integers      | wrapping |
-// the number, in the result type  | one (any order gives the same bits) | | i1            | and, or
-// |                                 | one                                 |
+// | operands     | arithmetic | parts of an operand            | passes, in order (lhs, rhs)    |
+// |--------------|------------|--------------------------------|--------------------------------|
+// | f32, DEFAULT | f32        | h                              | hh                             |
+// | f32, HIGH    | f32        | h, m                           | mh hm hh                       |
+// | f32, HIGHEST | f32        | h, m, l                        | lh mm hl mh hm hh              |
+// | bf16 f16 fp8 | f32        | the number itself              | one                            |
+// | f64          | f64        | the number itself              | one                            |
+// | integers     | wrapping   | the number, in the result type | one (any order gives the same) |
+// | i1           | and, or    |                                | one                            |
 //
 // h = bf16(x), m = bf16(x - h), l = bf16(x - h - m), each rounded to nearest even; where h is an
 // infinity or NaN, m = l = 0. Where only one operand is f32, the other is widened to f32 first.
