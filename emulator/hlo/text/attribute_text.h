@@ -1,7 +1,6 @@
 // Attributes in StableHLO text, as the table of ops describes them.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,21 +27,5 @@ Attribute parse_attribute(Lexer& lexer, const AttributeSpec& spec, Spelling spel
 /// An attribute without a row in the table. Plain values become themselves; all others become
 /// an EnumValue with their text, which prints as it is.
 Attribute parse_any_attribute(Lexer& lexer);
-
-/// ` {name = value, ...}`, with a leading space; empty for no attributes. `in_place` names the
-/// attributes that are printed elsewhere.
-std::string dictionary_text(OpKind kind, const Attributes& attributes,
-                            std::span<const std::string_view> in_place);
-
-/// Whether the attribute is one of the op's own: the generic form keeps those apart.
-bool is_inherent(OpKind kind, std::string_view name);
-
-/// Removes the attributes of a custom_call that hold their defaults, as MLIR's printer does, so
-/// that both forms of a program give the same op.
-void drop_defaults(OpKind kind, Attributes& attributes);
-
-/// `{name = value, ...}` into `attributes`. Attributes that the op need not know are dropped,
-/// except those of custom_call and composite.
-void parse_dictionary(Lexer& lexer, OpKind kind, Attributes& attributes);
 
 }  // namespace tpu::hlo::text

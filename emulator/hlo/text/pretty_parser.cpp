@@ -5,6 +5,7 @@
 #include <string>
 
 #include "emulator/hlo/text/attribute_text.h"
+#include "emulator/hlo/text/dictionary_text.h"
 
 namespace tpu::hlo::text {
 namespace {

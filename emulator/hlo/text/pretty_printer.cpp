@@ -5,6 +5,7 @@
 
 #include "emulator/hlo/text/attribute_text.h"
 #include "emulator/hlo/text/chlo.h"
+#include "emulator/hlo/text/dictionary_text.h"
 #include "emulator/hlo/text/type_text.h"
 
 namespace tpu::hlo::text {

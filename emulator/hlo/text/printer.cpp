@@ -3,8 +3,8 @@
 #include <string>
 
 #include "emulator/hlo/text.h"
-#include "emulator/hlo/text/attribute_text.h"
 #include "emulator/hlo/text/chlo.h"
+#include "emulator/hlo/text/dictionary_text.h"
 #include "emulator/hlo/text/pretty_printer.h"
 #include "emulator/hlo/text/type_text.h"
 
