@@ -19,7 +19,7 @@ UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 
 def problems(path: pathlib.Path, text: str) -> list[str]:
     if path.suffix in {".cpp", ".h"}:
-        text = RAW_STRING.sub(lambda match: "\n" * match.group().count("\n"), text)
+        text = RAW_STRING.sub(lambda match: '""' + "\n" * match.group().count("\n"), text)
     lines = text.split("\n")
     found = []
     if path.suffix not in TABULAR:

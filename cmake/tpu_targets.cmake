@@ -50,10 +50,16 @@ function(tpu_benchmark name)
   target_link_libraries(${name} PRIVATE tpu_options benchmark::benchmark_main ${ARG_DEPS})
 endfunction()
 
+execute_process(COMMAND ${TPU_PYTHON} -c "import pytest"
+  RESULT_VARIABLE TPU_NO_PYTEST OUTPUT_QUIET ERROR_QUIET)
+if(TPU_BUILD_TESTS AND TPU_NO_PYTEST)
+  message(STATUS "${TPU_PYTHON} has no pytest: the tests in Python are left out")
+endif()
+
 # A test that needs a package which is absent skips itself and says so. Values of ENV may hold
 # generator expressions such as $<TARGET_FILE:tool>.
 function(tpu_pytest name file)
-  if(NOT TPU_BUILD_TESTS)
+  if(NOT TPU_BUILD_TESTS OR TPU_NO_PYTEST)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "ENV" ${ARGN})

@@ -134,7 +134,6 @@ def fit(
         best, _ = _minimax(samples, coefficients, degree)
         coefficients.append(round_to(best[len(coefficients)], bits))
     error = max(
-        abs(w * (_evaluate(coefficients, x) - y))
-        for x, y, w in zip(samples.x, samples.f, samples.w, strict=True)
+        abs(w * (_evaluate(coefficients, x) - y)) for x, y, w in zip(samples.x, samples.f, samples.w, strict=True)
     )
     return Fit(coefficients, error)

@@ -1,0 +1,33 @@
+"""Prints the part of docs/status.md that tells of PyTorch's operators.
+
+PyTorch's dispatcher is asked what the device registers, so the list cannot differ from what runs.
+"""
+
+import collections
+
+import torch
+
+
+def registered() -> dict[str, set[str]]:
+    """Operators and their overloads."""
+    operators: dict[str, set[str]] = collections.defaultdict(set)
+    for full_name in torch._C._dispatch_get_registrations_for_dispatch_key("PrivateUse1"):
+        namespace, _, name = full_name.partition("::")
+        base, _, overload = name.partition(".")
+        if namespace == "aten":
+            operators[base].add(overload or "default")
+    return operators
+
+
+def main() -> None:
+    operators = registered()
+    print("\n## PyTorch\n")
+    print(f"The device registers {sum(map(len, operators.values()))} overloads of {len(operators)} operators.")
+    print("Operators that PyTorch composes of these run too. Any other raises `NotImplementedError`.\n")
+    print("| operator | overloads |\n|---|---|")
+    for base in sorted(operators):
+        print(f"| `{base}` | {', '.join(f'`{overload}`' for overload in sorted(operators[base]))} |")
+
+
+if __name__ == "__main__":
+    main()
