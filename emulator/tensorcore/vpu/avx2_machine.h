@@ -210,8 +210,7 @@ struct Avx2Machine {
   }
   I32 truncate(I64 a) { return narrow_mask(a.half[0], a.half[1]).lanes; }
   F64 lookup(std::span<const double> table, I32 index) {
-    return {_mm256_i32gather_pd(table.data(), part(index, 0), 8),
-            _mm256_i32gather_pd(table.data(), part(index, 1), 8)};
+    return {gather(table, part(index, 0)), gather(table, part(index, 1))};
   }
 
   /// See where_any in trigonometric.h.
@@ -225,6 +224,10 @@ struct Avx2Machine {
   }
 
  private:
+  static __m256d gather(std::span<const double> table, __m128i index) {
+    const __m256d all = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
+    return _mm256_mask_i32gather_pd(_mm256_setzero_pd(), table.data(), index, all, 8);
+  }
   static __m128i part(I32 a, int half) {
     return half ? _mm256_extracti128_si256(__m256i(a), 1) : _mm256_castsi256_si128(__m256i(a));
   }

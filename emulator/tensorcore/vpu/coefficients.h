@@ -197,11 +197,12 @@ inline constexpr std::array<float, 5> kMinusExpm1F32 = {
 };
 
 // (x + 2) e^(x^2) erfc(x) as a function of t = (x - 2) / (x + 2).
-// On [-1.0, 0.692308]; weighted error 2^-31.19.
-inline constexpr std::array<double, 12> kErfcxWide = {
-    0x1.058671b67b1e9p+0,   -0x1.5fd3869c7a8dcp-1, 0x1.1e2dec7b42293p-2,  -0x1.2a888832e56aap-5,
-    -0x1.606bb13c51b59p-6,  0x1.a8816b6a2351ep-8,  0x1.947b3d773cc64p-9,  -0x1.b39d3fb0ae8b3p-11,
-    -0x1.5285ea93cb1d1p-11, 0x1.c7884c23889cfp-16, 0x1.da385a0fab330p-14, 0x1.c613bb7e82e02p-16,
+// On [-1.0, 0.692308]; weighted error 2^-32.3.
+inline constexpr std::array<double, 13> kErfcxWide = {
+    0x1.058671b600a58p+0,   -0x1.5fd38678a554ap-1, 0x1.1e2ded03528d5p-2,  -0x1.2a88db3b4ade5p-5,
+    -0x1.606c2327c94bep-6,  0x1.a89bbcefd0905p-8,  0x1.94946338c7447p-9,  -0x1.b706a6e24aa71p-11,
+    -0x1.543aa582cfd66p-11, 0x1.4848119bb77ecp-15, 0x1.f839b4dd7a242p-14, 0x1.3cdaca99a93d2p-16,
+    -0x1.87cb085fc0c63p-18,
 };
 
 // (x + 2) e^(x^2) erfc(x) as a function of t = (x - 2) / (x + 2).
@@ -252,14 +253,16 @@ inline constexpr std::array<double, 13> kErfInvTailF64 = {
     -0x1.8b15faab0b4a1p-22,
 };
 
-// lgamma(2 + t) / t.
-// On [-0.5, 0.5]; weighted error 2^-56.24.
-inline constexpr std::array<double, 20> kLgammaF64 = {
-    0x1.b0ee6072093cep-2,   0x1.4a34cc4a60fa6p-2,  -0x1.13e001a557522p-4,  0x1.51322ac7d8a25p-6,
-    -0x1.e404fc21edd0fp-8,  0x1.7add6eacc5e15p-9,  -0x1.38ac5befdeb70p-10, 0x1.0b36b01088838p-11,
-    -0x1.d3fd72c02993ap-13, 0x1.a1275db34945dp-14, -0x1.78d785560d060p-15, 0x1.581c37dcc8fd8p-16,
-    -0x1.3d73964d4f0cfp-17, 0x1.241adc4962757p-18, -0x1.06a1d4cbdf1ffp-19, 0x1.1793170988298p-20,
-    -0x1.4bd1b72a75ca8p-21, 0x1.e1f2e67899569p-26, 0x1.169a2a80fb3fcp-25,  0x1.d1ea2601e4812p-23,
+// lgamma(x) / ((x - 1) (x - 2)) as a function of x - 7/4.
+// On [-0.75, 0.75]; weighted error 2^-54.83.
+inline constexpr std::array<double, 27> kLgammaF64 = {
+    0x1.ccf151e09cde8p-2,   -0x1.e96586307946dp-4,  0x1.6cb6251711db3p-5,  -0x1.382e176f60ed0p-6,
+    0x1.1f9587f9aabb0p-7,   -0x1.14f7c58e6532bp-8,  0x1.12aa733cc0152p-9,  -0x1.1605629528caep-10,
+    0x1.1daec019b1a5bp-11,  -0x1.28f25d36d8d0dp-12, 0x1.377a6b036c9f8p-13, -0x1.49194d0330e7ep-14,
+    0x1.5d5cab2d8ef96p-15,  -0x1.75a6e868fb595p-16, 0x1.9af8cb8a90f80p-17, -0x1.b2e38c7053b7dp-18,
+    0x1.4a327afbac02ap-19,  -0x1.dc8648684261ap-20, 0x1.d2dfdbc24eadbp-19, -0x1.99efa1fd25906p-21,
+    -0x1.ed375cd8c673ep-19, 0x1.14abdff418e84p-24,  0x1.1dfb54bfda953p-18, -0x1.9ae49a081770ap-23,
+    -0x1.5292dc1b487f7p-19, 0x1.cc137ad827d92p-27,  0x1.79c11706785e3p-21,
 };
 
 // (lgamma(x) - (x - 1/2) log(x) + x - log(2 pi) / 2) x as a function of 1 / x^2.

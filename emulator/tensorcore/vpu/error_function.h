@@ -104,8 +104,8 @@ Value<M, double> erf_inv(Value<M, double> x) {
   const auto result = start - newton / fma(start, newton, 1.0);
   const auto infinite = with_sign(x.constant(kInfinity<double>), x);
   // Near 0, erf_inv(x) = sqrt(pi) / 2 x; the step would work on subnormals.
-  const auto tiny = fma(x, 0x1.c5bf891b4ef6bp-1, x * -0x1.618f13eb7ca89p-55);
-  const auto finite = select(a < 0x1p-28, tiny, with_sign(abs(result), x));
+  const auto tiny = fma(a, 0x1.c5bf891b4ef6bp-1, a * -0x1.618f13eb7ca89p-55);
+  const auto finite = with_sign(abs(select(a < 0x1p-28, tiny, result)), x);
   return select(a < 1.0, finite, select(a == 1.0, infinite, kNan<double>));
 }
 

@@ -10,24 +10,26 @@ namespace internal {
 
 /// log(Gamma(x)) for x > 0, finite.
 ///
-/// Below 8, x is moved into [1.5, 2.5] by Gamma(x + 1) = x Gamma(x); from 8 on Stirling's series.
+/// Below 8, x is moved into [1, 2.5] by Gamma(x + 1) = x Gamma(x), where a polynomial has lgamma's
+/// zeros 1 and 2 as factors; from 8 on Stirling's series.
 template <Machine M>
 Value<M, double> lgamma_positive(Value<M, double> x) {
-  // Up, by one or two: Gamma(x) = Gamma(z) / product. t = z - 2 is exact, where z would be rounded.
-  const auto below = x < 1.5;
-  const auto far_below = x < 0.5;
-  auto product = select(far_below, x * (x + 1.0), select(below, x, 1.0));
-  // Down, at most six times: Gamma(x) = Gamma(z) product.
+  const auto below = x < 1.0;
+  auto product = select(below, x, 1.0);
   auto z = x;
   for (int step = 0; step < 6; ++step) {
     const auto move = z >= 2.5;
     z = select(move, z - 1.0, z);
     product = select(move, product * z, product);
   }
-  const auto t = select(far_below, x, select(below, x - 1.0, z - 2.0));
+  // From below 1, the argument is x + 1, but the sum would be rounded; so the factors are taken
+  // from x.
+  const auto from_1 = select(below, x, z - 1.0);
+  const auto from_2 = from_1 - 1.0;
   const auto large = x >= 8.0;
   const auto log = log_accurate(select(large, x, product), x.constant(0.0));
-  const auto near = fma(t, polynomial(t, kLgammaF64), select(below, -log, log));
+  const auto ratio = polynomial(from_1 - 0.75, kLgammaF64);
+  const auto near = fma(from_1 * from_2, ratio, select(below, -log, log));
 
   constexpr double kHalfLog2Pi = 0x1.d67f1c864beb5p-1;
   const auto inverse = 1.0 / x;

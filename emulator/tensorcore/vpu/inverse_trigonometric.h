@@ -102,7 +102,10 @@ Value<M, float> atan2(Value<M, float> y, Value<M, float> x) {
 }
 template <Machine M>
 Value<M, double> atan2(Value<M, double> y, Value<M, double> x) {
-  const auto result = internal::atan2_any(y, x, kAtanF64);
+  // Lest y + x overflow; what that makes subnormal is nothing against the other.
+  const auto huge = (abs(x) > 0x1p1020) | (abs(y) > 0x1p1020);
+  const auto scale = select(huge, 0x1p-4, x.constant(1.0));
+  const auto result = internal::atan2_any(y * scale, x * scale, kAtanF64);
   return select(is_nan(x) | is_nan(y), x + y, result);
 }
 

@@ -123,22 +123,30 @@ Value<M, double> log_in_base(Value<M, double> x, double factor_high, double fact
   return sum + (sum_low + small);
 }
 
+/// log(1 + f) for 1 + f in [2/3, 4/3], plus k ln 2. k float(ln 2) inside an fma is precise enough,
+/// as float(ln 2) is within 2^-28 of ln 2.
+template <Machine M>
+Value<M, float> log_of_parts(Value<M, float> f, Value<M, float> k) {
+  return fma(k, Format<float>::kLn2, fma(f * f, polynomial(f, kLogF32), f));
+}
+
+/// Where x = 2^k (1 + f) with 1 + f in [2/3, 4/3], bits(x) - kTwoThirds has k above kMantissaF32
+/// and bits(1 + f) - kTwoThirds in it.
+inline constexpr int32_t kTwoThirds = 0x3f2aaaab;
+inline constexpr int32_t kMantissaF32 = 0x007fffff;
+
 }  // namespace internal
 
 /// The natural logarithm.
-///
-/// float: x = 2^k (1 + f) with 1 + f in [2/3, 4/3], and a polynomial in f. k float(ln 2) inside an
-/// fma is precise enough, as float(ln 2) happens to be within 2^-28 of ln 2.
 template <Machine M>
 Value<M, float> log(Value<M, float> x) {
-  constexpr int32_t kTwoThirds = 0x3f2aaaab;
+  using internal::kTwoThirds;
   const auto small = x < std::numeric_limits<float>::min();
   const auto normal = select(small, x * 0x1p23f, x);
   const auto offset = bits(normal) - kTwoThirds;
   const auto k = to_f32(offset.shr_arithmetic(23)) - select(small, 23.0f, x.constant(0.0f));
-  const auto f = float_of((offset & 0x007fffff) + kTwoThirds) - 1.0f;
-  const auto log_m = fma(f * f, polynomial(f, kLogF32), f);
-  return internal::with_log_specials(x, fma(k, Format<float>::kLn2, log_m));
+  const auto f = float_of((offset & internal::kMantissaF32) + kTwoThirds) - 1.0f;
+  return internal::with_log_specials(x, internal::log_of_parts(f, k));
 }
 template <Machine M>
 Value<M, double> log(Value<M, double> x) {
@@ -146,9 +154,21 @@ Value<M, double> log(Value<M, double> x) {
 }
 
 /// log(1 + x).
+///
+/// float: with 1 + x = sum + lost and sum = 2^k (1 + f), the argument is 2^k (1 + f + lost 2^-k).
+/// Where k = 0, f + lost is x itself.
 template <Machine M>
 Value<M, float> log1p(Value<M, float> x) {
-  return internal::with_log1p_specials(x, narrow(internal::log1p_wide(widen(x))));
+  using internal::kTwoThirds;
+  const auto sum = x + 1.0f;
+  // Exact where it matters: above 2^24, rounding takes no more than log(sum) can show.
+  const auto lost = x - (sum - 1.0f);
+  const auto offset = bits(sum) - kTwoThirds;
+  const auto k = to_f32(offset.shr_arithmetic(23));
+  const auto scale = float_of(0x3f800000 - (offset & ~internal::kMantissaF32));  // 2^-k
+  const auto correction = select(x < 0x1p24f, lost * scale, 0.0f);
+  const auto rounded = float_of((offset & internal::kMantissaF32) + kTwoThirds) - 1.0f;
+  return internal::with_log1p_specials(x, internal::log_of_parts(rounded + correction, k));
 }
 template <Machine M>
 Value<M, double> log1p(Value<M, double> x) {

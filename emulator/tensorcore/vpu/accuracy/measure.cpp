@@ -44,20 +44,27 @@ double uniform(Random& random, double low, double high) {
   return low + (high - low) * (static_cast<double>(random() >> 11) * 0x1p-53);
 }
 
+/// +-2^e times something in [1, 2), e in [low, high]. (Not std::exp2, so that every C library gives
+/// the same arguments.)
+double log_uniform(Random& random, int low, int high) {
+  const int exponent = low + static_cast<int>(random() % static_cast<uint64_t>(high - low + 1));
+  const double sign = (random() & 1) ? -1.0 : 1.0;
+  return sign * std::ldexp(uniform(random, 1, 2), exponent);
+}
+
 /// Doubles where elementary functions are hard: all binades, moderate sizes, near 0 and near 1.
 double random_double(Random& random) {
-  const double sign = (random() & 1) ? -1.0 : 1.0;
   switch (random() % 5) {
     case 0:
       return std::bit_cast<double>(random());
     case 1:
-      return sign * std::exp2(uniform(random, -40, 11));
+      return log_uniform(random, -40, 10);
     case 2:
       return uniform(random, -2, 2);
     case 3:
       return uniform(random, -40, 40);
     default:
-      return sign * (1 + (random() & 1 ? 1 : -1) * std::exp2(uniform(random, -52, 0)));
+      return 1 + log_uniform(random, -53, -1);
   }
 }
 

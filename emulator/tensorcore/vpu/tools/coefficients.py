@@ -319,14 +319,21 @@ DIGAMMA_ROOT = mpmath.findroot(lambda x: mpmath.psi(0, x), mpf("1.4616"))
 
 
 def lgamma_table() -> Table:
-    function = continued(lambda t: mpmath.loggamma(2 + t) / t, 1 - EULER)
+    def function(t: mpf) -> mpf:
+        x = t + 1.75
+        if abs(x - 1) < TINY:
+            return EULER
+        if abs(x - 2) < TINY:
+            return 1 - EULER
+        return mpmath.loggamma(x) / ((x - 1) * (x - 2))
+
     return Table(
         "kLgammaF64",
-        "lgamma(2 + t) / t",
+        "lgamma(x) / ((x - 1) (x - 2)) as a function of x - 7/4",
         function,
-        -0.5,
-        0.5,
-        19,
+        -0.75,
+        0.75,
+        26,
         relative_to(function),
     )
 
@@ -405,7 +412,7 @@ TABLES = [
     asin_table("kAsinF64", 12),
     erfc_exponent_table(),
     minus_expm1_table(),
-    erfcx_table("kErfcxWide", 11, 11),
+    erfcx_table("kErfcxWide", 12, 11),
     erfcx_table("kErfcxF64", 25, 28),
     erf_small_table(),
     erf_inv_center_table(),
