@@ -42,6 +42,7 @@ class BlockGenerator {
   struct Step {
     int weight;
     bool (BlockGenerator::*generate)();
+    bool exact = true;  ///< also with GeneratorOptions::exact
   };
   static const std::vector<Step>& steps();
 

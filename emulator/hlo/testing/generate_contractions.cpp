@@ -9,9 +9,9 @@ namespace tpu::hlo::testing {
 namespace {
 
 // The type in which sums are given out.
-ElementType result_type(Rng& rng, ElementType operand) {
+ElementType result_type(Rng& rng, ElementType operand, bool exact) {
   using enum ElementType;
-  if (rng.coin()) return operand;
+  if (exact || rng.coin()) return operand;
   if (is_float(operand) && operand != kF64) return rng.pick({kF32, kBF16, kF16});
   if (is_integer(operand)) return rng.pick({kSI32, kSI64, kUI32});
   return operand;
@@ -24,7 +24,7 @@ std::string_view random_precision(Rng& rng) {
 }  // namespace
 
 bool BlockGenerator::dot_general() {
-  Value* lhs = any_value(is_any);
+  Value* lhs = any_value(options_.exact ? is_integer : is_any);
   DotDimensionNumbers numbers;
   const int64_t rank = lhs->type.rank();
   Dims batch, contracting, free;
@@ -55,7 +55,7 @@ bool BlockGenerator::dot_general() {
   const int64_t depth = num_elements(pick(lhs->type.shape, contracting));
   if (!small_enough(result) || !small_enough(rhs.shape)) return false;
   if (num_elements(result) * depth > 20000) return false;
-  const ElementType type = result_type(rng_, lhs->type.element);
+  const ElementType type = result_type(rng_, lhs->type.element, options_.exact);
   keep(builder_.dot_general(lhs, value_of(rhs), numbers, type, random_precision(rng_)));
   return true;
 }
@@ -83,7 +83,8 @@ bool BlockGenerator::convolution() {
   place(numbers.output_batch_dimension, numbers.output_feature_dimension,
         numbers.output_spatial_dimensions);
 
-  TensorType lhs{random_element(is_number), Dims(spatial + 2)}, rhs{lhs.element, Dims(spatial + 2)};
+  TensorType lhs{random_element(options_.exact ? is_integer : is_number), Dims(spatial + 2)},
+      rhs{lhs.element, Dims(spatial + 2)};
   lhs.shape[numbers.input_batch_dimension] = batch;
   lhs.shape[numbers.input_feature_dimension] = features;
   rhs.shape[numbers.kernel_input_feature_dimension] = kernel_features;
@@ -112,7 +113,8 @@ bool BlockGenerator::convolution() {
   }
   if (!small_enough(lhs.shape) || !small_enough(rhs.shape) || work > 20000) return false;
   keep(builder_.convolution(value_of(lhs), value_of(rhs), window, numbers,
-                            result_type(rng_, lhs.element), random_precision(rng_)));
+                            result_type(rng_, lhs.element, options_.exact),
+                            random_precision(rng_)));
   return true;
 }
 

@@ -6,8 +6,10 @@ namespace {
 
 using Kinds = std::vector<OpKind>;
 
-const Kinds& unary_kinds(ElementType type) {
+const Kinds& unary_kinds(ElementType type, bool exact) {
   using enum OpKind;
+  static const Kinds kExactFloats = {
+      kAbs, kCeil, kFloor, kIsFinite, kNegate, kRoundNearestAfz, kRoundNearestEven, kSign, kSqrt};
   static const Kinds kFloats = {kAbs,
                                 kCbrt,
                                 kCeil,
@@ -33,14 +35,26 @@ const Kinds& unary_kinds(ElementType type) {
   static const Kinds kUnsigned = {kNegate, kNot, kPopcnt, kCountLeadingZeros};
   static const Kinds kBooleans = {kNot};
   static const Kinds kComplexes = {kAbs, kNegate, kReal, kImag};
-  if (is_float(type)) return kFloats;
+  if (is_float(type)) return exact ? kExactFloats : kFloats;
   if (is_signed_integer(type)) return kSigned;
   if (is_unsigned_integer(type)) return kUnsigned;
   return is_boolean(type) ? kBooleans : kComplexes;
 }
 
-const Kinds& binary_kinds(ElementType type) {
+const Kinds& binary_kinds(ElementType type, bool exact) {
   using enum OpKind;
+  static const Kinds kExactFloats = {kAdd, kSubtract, kMultiply, kDivide, kMaximum, kMinimum};
+  static const Kinds kExactIntegers = {kAdd,
+                                       kSubtract,
+                                       kMultiply,
+                                       kMaximum,
+                                       kMinimum,
+                                       kAnd,
+                                       kOr,
+                                       kXor,
+                                       kShiftLeft,
+                                       kShiftRightArithmetic,
+                                       kShiftRightLogical};
   static const Kinds kFloats = {kAdd,    kAdd,     kSubtract, kSubtract, kMultiply,  kMultiply,
                                 kDivide, kMaximum, kMinimum,  kPower,    kRemainder, kAtan2};
   static const Kinds kIntegers = {kAdd,
@@ -59,16 +73,23 @@ const Kinds& binary_kinds(ElementType type) {
                                   kShiftRightLogical};
   static const Kinds kBooleans = {kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr, kXor};
   static const Kinds kComplexes = {kAdd, kSubtract, kMultiply, kDivide};
-  if (is_float(type)) return kFloats;
-  if (is_integer(type)) return kIntegers;
+  if (is_float(type)) return exact ? kExactFloats : kFloats;
+  if (is_integer(type)) return exact ? kExactIntegers : kIntegers;
   return is_boolean(type) ? kBooleans : kComplexes;
+}
+
+// Conversions whose result the specification fixes, or that round once.
+bool is_exact_conversion(ElementType from, ElementType to) {
+  if (is_float(from) && is_integer(to)) return false;
+  const bool to_narrow = is_float(to) && byte_width(to) < 4;
+  return !to_narrow || (from != ElementType::kF64 && (is_float(from) || byte_width(from) < 4));
 }
 
 }  // namespace
 
 bool BlockGenerator::unary() {
   Value* x = any_value(is_any);
-  keep(builder_.unary(rng_.pick(unary_kinds(x->type.element)), x));
+  keep(builder_.unary(rng_.pick(unary_kinds(x->type.element, options_.exact)), x));
   return true;
 }
 
@@ -86,7 +107,7 @@ bool BlockGenerator::binary() {
   Value* x = any_value(is_any);
   Value* y = value_of(x->type);
   if (rng_.coin()) std::swap(x, y);
-  keep(builder_.binary(rng_.pick(binary_kinds(x->type.element)), x, y));
+  keep(builder_.binary(rng_.pick(binary_kinds(x->type.element, options_.exact)), x, y));
   return true;
 }
 
@@ -96,7 +117,7 @@ bool BlockGenerator::comparison() {
   const auto direction = is_complex(x->type.element)
                              ? rng_.pick({"EQ", "NE"})
                              : rng_.pick({"EQ", "NE", "GE", "GT", "LE", "LT"});
-  if (is_float(x->type.element) && rng_.one_in(4)) {
+  if (is_float(x->type.element) && !options_.exact && rng_.one_in(4)) {
     Attributes attributes{{"comparison_direction", EnumValue{direction}},
                           {"compare_type", EnumValue{"TOTALORDER"}}};
     keep(builder_.create(OpKind::kCompare, {x, y}, attributes)->result());
@@ -122,10 +143,12 @@ bool BlockGenerator::choice() {
 
 bool BlockGenerator::conversion() {
   Value* x = any_value(is_any);
-  if (is_float(x->type.element) && rng_.one_in(4)) {
+  if (is_float(x->type.element) && !options_.exact && rng_.one_in(4)) {
     keep(builder_.reduce_precision(x, rng_.between(2, 11), rng_.between(1, 52)));
   } else {
-    keep(builder_.convert(x, random_element(is_any)));
+    const ElementType to = random_element(is_any);
+    if (options_.exact && !is_exact_conversion(x->type.element, to)) return false;
+    keep(builder_.convert(x, to));
   }
   return true;
 }

@@ -7,8 +7,9 @@
 namespace tpu::hlo::testing {
 namespace {
 
-std::vector<OpKind> combiner_kinds(ElementType type) {
+std::vector<OpKind> combiner_kinds(ElementType type, bool exact) {
   using enum OpKind;
+  if (is_float(type) && exact) return {kMaximum, kMinimum};
   if (is_boolean(type)) return {kAnd, kOr, kXor, kAdd, kMultiply, kMaximum, kMinimum};
   if (is_complex(type)) return {kAdd, kMultiply};
   if (is_float(type)) return {kAdd, kAdd, kAdd, kMultiply, kMaximum, kMinimum};
@@ -18,8 +19,8 @@ std::vector<OpKind> combiner_kinds(ElementType type) {
 }  // namespace
 
 Builder::Body BlockGenerator::random_combiner(ElementType type) {
-  const OpKind kind = rng_.pick(combiner_kinds(type));
-  if (!rng_.one_in(5)) return Builder::combiner(kind);
+  const OpKind kind = rng_.pick(combiner_kinds(type, options_.exact));
+  if (options_.exact || !rng_.one_in(5)) return Builder::combiner(kind);
   if (is_number(type) && rng_.coin()) {
     // Not commutative, with a constant.
     return [kind, type](Builder& b, std::span<Value* const> arguments) {
@@ -51,11 +52,11 @@ bool BlockGenerator::reduce() {
 }
 
 bool BlockGenerator::arg_reduce() {
-  Value* x = any_value(is_real, 1);
+  Value* x = any_value(options_.exact ? is_integer : is_real, 1);
   const int64_t dimension = rng_.below(x->type.rank());
   const ElementType index_type = rng_.pick({ElementType::kSI32, ElementType::kSI64});
   Value* index = builder_.iota({index_type, x->type.shape}, dimension);
-  const std::string_view direction = rng_.pick({"GT", "LT", "GE"});
+  const std::string_view direction = options_.exact ? "GT" : rng_.pick({"GT", "LT", "GE"});
   const auto body = [direction](Builder& b, std::span<Value* const> v) {
     Value* better = b.compare(v[0], v[2], direction);
     Value* tie = b.and_(b.compare(v[0], v[2], "EQ"), b.compare(v[1], v[3], "LT"));
@@ -96,7 +97,7 @@ bool BlockGenerator::reduce_window() {
   if (rng_.one_in(4)) {
     inputs.push_back(value_of(x->type));
     inits.push_back(init_value(x->type.element));
-    const OpKind kind = rng_.pick(combiner_kinds(x->type.element));
+    const OpKind kind = rng_.pick(combiner_kinds(x->type.element, options_.exact));
     body = [kind](Builder& b, std::span<Value* const> v) {
       b.ret({b.binary(kind, v[0], v[2]), b.binary(kind, v[1], v[2])});
     };
@@ -141,20 +142,27 @@ bool BlockGenerator::select_and_scatter() {
   const auto select = [direction](Builder& b, std::span<Value* const> v) {
     b.ret({b.compare(v[0], v[1], direction)});
   };
-  keep(builder_.select_and_scatter(x, value_of({x->type.element, source}),
-                                   init_value(x->type.element), sizes, strides, padding, select,
-                                   random_combiner(x->type.element)));
+  // The reference interpreter folds init_value in twice: there it must not matter.
+  const ElementType type = x->type.element;
+  Value* init =
+      options_.exact && is_integer(type) ? builder_.constant(type, int64_t{0}) : init_value(type);
+  const Builder::Body fold =
+      options_.exact && is_integer(type) ? Builder::combiner(OpKind::kAdd) : random_combiner(type);
+  keep(builder_.select_and_scatter(x, value_of({type, source}), init, sizes, strides, padding,
+                                   select, fold));
   return true;
 }
 
 bool BlockGenerator::sort() {
-  Value* key = any_value(is_real, 1);
+  Value* key = any_value(options_.exact ? is_integer : is_real, 1);
   std::vector<Value*> inputs = {key};
   for (int64_t n = rng_.below(3); n > 0; --n) {
     inputs.push_back(value_of({random_element(is_any), key->type.shape}));
   }
   const bool descending = rng_.coin();
-  const bool two_keys = inputs.size() > 1 && is_real(inputs[1]->type.element) && rng_.one_in(3);
+  const bool two_keys = inputs.size() > 1 &&
+                        (options_.exact ? is_integer : is_real)(inputs[1]->type.element) &&
+                        rng_.one_in(3);
   // TOTALORDER makes floats with NaNs strictly and weakly ordered.
   const auto less = [descending](Builder& b, Value* lhs, Value* rhs) {
     const Attributes attributes{{"comparison_direction", EnumValue{descending ? "GT" : "LT"}},
@@ -170,13 +178,13 @@ bool BlockGenerator::sort() {
     b.ret({b.or_(first, b.and_(tie, less(b, v[2], v[3])))});
   };
   const int64_t rank = key->type.rank();
-  keep(builder_.sort(inputs, rng_.below(rank) - (rng_.one_in(4) ? rank : 0), rng_.coin(),
-                     comparator));
+  keep(builder_.sort(inputs, rng_.below(rank) - (rng_.one_in(4) ? rank : 0),
+                     options_.exact || rng_.coin(), comparator));
   return true;
 }
 
 bool BlockGenerator::map() {
-  Value* x = any_value(is_number);
+  Value* x = any_value(options_.exact ? is_integer : is_number);
   std::vector<std::unique_ptr<Block>> regions;
   regions.push_back(std::make_unique<Block>());
   Builder inner(*regions[0]);

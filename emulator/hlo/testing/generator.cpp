@@ -29,12 +29,12 @@ const std::vector<BlockGenerator::Step>& BlockGenerator::steps() {
   using G = BlockGenerator;
   static const std::vector<Step> table = {
       {10, &G::unary},
-      {2, &G::chlo_function},
+      {2, &G::chlo_function, false},
       {14, &G::binary},
       {4, &G::comparison},
       {5, &G::choice},
       {5, &G::conversion},
-      {1, &G::complex_parts},
+      {1, &G::complex_parts, false},
       {5, &G::broadcast},
       {3, &G::reshape},
       {3, &G::transpose},
@@ -57,14 +57,14 @@ const std::vector<BlockGenerator::Step>& BlockGenerator::steps() {
       {1, &G::map},
       {4, &G::dot_general},
       {2, &G::convolution},
-      {1, &G::matrix_op},
-      {1, &G::fft},
-      {1, &G::random_bits},
+      {1, &G::matrix_op, false},
+      {1, &G::fft, false},
+      {1, &G::random_bits, false},
       {2, &G::conditional},
       {2, &G::loop},
       {1, &G::call},
       {1, &G::barrier},
-      {1, &G::fault},
+      {1, &G::fault, false},
   };
   return table;
 }
@@ -72,11 +72,15 @@ const std::vector<BlockGenerator::Step>& BlockGenerator::steps() {
 void BlockGenerator::run(int count) {
   const std::vector<Step>& table = steps();
   int64_t total = 0;
-  for (const Step& step : table) total += step.weight;
+  const auto allowed = [&](const Step& step) { return step.exact || !options_.exact; };
+  for (const Step& step : table) total += allowed(step) ? step.weight : 0;
   for (int done = 0; done < count;) {
     int64_t ticket = rng_.below(total);
     const Step* chosen = table.data();
-    while (ticket >= chosen->weight) ticket -= chosen++->weight;
+    while (!allowed(*chosen) || ticket >= chosen->weight) {
+      if (allowed(*chosen)) ticket -= chosen->weight;
+      ++chosen;
+    }
     if ((this->*chosen->generate)()) ++done;
   }
 }
@@ -93,7 +97,7 @@ ElementType BlockGenerator::random_element(TypePredicate allowed) {
       kComplexF32, kComplexF64};
   for (;;) {
     const ElementType type = rng_.pick(kTypes);
-    if (allowed(type)) return type;
+    if (allowed(type) && !(options_.exact && is_complex(type))) return type;
   }
 }
 
@@ -173,7 +177,8 @@ Value* BlockGenerator::scalar_index() {
   static const std::vector<ElementType> kTypes = {ElementType::kSI32, ElementType::kSI32,
                                                   ElementType::kSI64, ElementType::kUI32,
                                                   ElementType::kSI8,  ElementType::kUI8};
-  return new_value({rng_.pick(kTypes), {}}, ValueStyle::kSmallInt);
+  const ElementType type = options_.exact ? ElementType::kSI32 : rng_.pick(kTypes);
+  return new_value({type, {}}, ValueStyle::kSmallInt);
 }
 
 Dims BlockGenerator::random_permutation(int64_t count) {
