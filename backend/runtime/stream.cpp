@@ -41,11 +41,11 @@ tpu::runtime::Queue& queue_of(const c10::Stream& stream) {
 }
 
 c10::Stream stream_of(const tpu::runtime::Queue& queue) {
-  return {c10::Stream::UNSAFE, device(), static_cast<c10::StreamId>(queue.id())};
+  return c10::Stream(c10::Stream::UNSAFE, device(), static_cast<c10::StreamId>(queue.id()));
 }
 
 c10::Stream default_stream() {
-  return {c10::Stream::DEFAULT, device()};
+  return c10::Stream(c10::Stream::DEFAULT, device());
 }
 c10::Stream current_stream() {
   return current != nullptr ? stream_of(*current) : default_stream();
