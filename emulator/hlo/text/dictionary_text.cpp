@@ -19,11 +19,6 @@ bool keeps_all_attributes(OpKind kind) {
   return kind == OpKind::kCustomCall || kind == OpKind::kComposite;
 }
 
-// Attributes that would change what the op computes, and that nothing here obeys.
-bool is_refused(OpKind kind, std::string_view name) {
-  return kind == OpKind::kDotGeneral && name == "algorithm";
-}
-
 bool at_end_of_attribute(Lexer& lexer) {
   return lexer.at(",") || lexer.at("}");
 }
@@ -103,6 +98,13 @@ std::string dictionary_text(OpKind kind, const Attributes& attributes,
   return items.empty() ? "" : " {" + items + "}";
 }
 
+void refuse_unsupported(const Lexer& lexer, size_t offset, OpKind kind, std::string_view name) {
+  if (kind != OpKind::kDotGeneral || name != "algorithm") return;
+  lexer.fail_message(offset,
+                     "dot_general's attribute 'algorithm' is not supported: say how exact "
+                     "the product must be by precision_config");
+}
+
 bool is_inherent(OpKind kind, std::string_view name) {
   // What the dialect has and the table has not; and the other way round.
   using Name = std::pair<OpKind, std::string_view>;
@@ -134,10 +136,7 @@ void parse_dictionary(Lexer& lexer, OpKind kind, Attributes& attributes) {
     const size_t start = lexer.position();
     const std::string name = attribute_name(lexer);
     const AttributeSpec* spec = find_spec(kind, name);
-    if (is_refused(kind, name)) {
-      lexer.fail_message(
-          start, std::string(mnemonic(kind)) + "'s attribute '" + name + "' is not supported");
-    }
+    refuse_unsupported(lexer, start, kind, name);
     if (at_end_of_attribute(lexer)) {
       // A name alone is a flag that holds.
       if (spec || keeps_all_attributes(kind)) attributes.set(name, true);

@@ -16,6 +16,10 @@ namespace tpu::hlo::text {
 std::string dictionary_text(OpKind kind, const Attributes& attributes,
                             std::span<const std::string_view> in_place);
 
+/// Throws InvalidArgument for an attribute that would change what the op computes and that nothing
+/// here obeys: it must not be dropped in silence.
+void refuse_unsupported(const Lexer& lexer, size_t offset, OpKind kind, std::string_view name);
+
 /// Whether the attribute is one of the op's own: the generic form keeps those apart.
 bool is_inherent(OpKind kind, std::string_view name);
 

@@ -71,6 +71,10 @@ TEST(ParseError, NamesTheFault) {
       "%0 = \"stablehlo.dot_general\"(%x, %x) <{algorithm = #stablehlo.dot_algorithm<x = 1>}> : "
       "(tensor<2xf32>, tensor<2xf32>) -> tensor<f32>",
       "'algorithm' is not supported");
+  expect(
+      "%0 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0], algorithm = <x = 1> : "
+      "(tensor<2xf32>, tensor<2xf32>) -> tensor<f32>",
+      "'algorithm' is not supported");
   expect("return", "expected '}' after return");
 }
 

@@ -85,6 +85,7 @@ void Reader::read_optional(const Piece& piece) {
 void Reader::read_attribute(std::string_view name) {
   // What CHLO ops have is not in the table of StableHLO's ops.
   static constexpr AttributeSpec kNumber{"", AttributeKind::kI64};
+  refuse_unsupported(lexer_, lexer_.position(), parts_.kind, name);
   const AttributeSpec* spec = find_spec(parts_.kind, name);
   parts_.attributes.set(name, parse_attribute(lexer_, spec ? *spec : kNumber, Spelling::kInline));
 }

@@ -47,8 +47,8 @@ constexpr auto kFormats = std::to_array<Format>({
     {OpKind::kCustomCall, " {target}({operands}){dict} : {functional}"},
     {OpKind::kDivide, kBinary},
     {OpKind::kDotGeneral,
-     " {operand}, {operand}, {dot_dimension_numbers}[, precision = {precision_config}]{dict} : "
-     "{functional}"},
+     " {operand}, {operand}, {dot_dimension_numbers}[, precision = {precision_config}]"
+     "[, algorithm = {algorithm}]{dict} : {functional}"},
     {OpKind::kDynamicBroadcastInDim,
      " {operand}, {operand}, dims = {broadcast_dimensions}{dict} : {functional}"},
     {OpKind::kDynamicIota, " {operand}, dim = {iota_dimension}{dict} : {functional}"},
