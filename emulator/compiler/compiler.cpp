@@ -72,11 +72,30 @@ StridesOf strides_of(const hlo::Block& block, const Signature& signature) {
   for (size_t i = 0; i < signature.results.size(); ++i) {
     const Value* value = block.terminator().operand(static_cast<int>(i));
     const hlo::Dims wanted = strides_of(signature.results[i], value->type.shape);
-    if (value->def && wanted != hlo::row_major_strides(value->type.shape)) {
+    const bool made = value->def && value->def->kind() != OpKind::kConstant;
+    if (made && wanted != hlo::row_major_strides(value->type.shape)) {
       strides.try_emplace(value, wanted);
     }
   }
   return strides;
+}
+
+// A reshape may have to be written as one dense block. Where a result has other strides, a copy
+// (a conversion to the same type) comes between.
+void separate_reshapes(hlo::Block& block, const Signature& signature) {
+  for (size_t i = 0; i < signature.results.size(); ++i) {
+    Op& terminator = block.terminator();
+    Value* value = terminator.operand(static_cast<int>(i));
+    const bool dense = strides_of(signature.results[i], value->type.shape) ==
+                       hlo::row_major_strides(value->type.shape);
+    if (dense || !value->def || value->def->kind() != OpKind::kReshape) continue;
+    auto copy = std::make_unique<Op>(
+        OpKind::kConvert, std::vector<Value*>{value}, hlo::Attributes{},
+        std::vector<std::unique_ptr<hlo::Block>>{}, std::vector<hlo::TensorType>{value->type});
+    copy->parent = &block;
+    terminator.set_operand(static_cast<int>(i), copy->result());
+    block.ops().insert(block.ops().end() - 1, std::move(copy));
+  }
 }
 
 // Turns the plan into steps, and its loops and regions into code.
@@ -194,10 +213,36 @@ class Lowering {
     }
   }
 
+  // A wide element is as many narrow ones, one after the other: both sides are seen as arrays of
+  // the narrower type with one dimension more.
+  void lower_bitcast(const PlanStep& step, Program& program) {
+    const Op& op = *step.op;
+    const hlo::TensorType& from = op.operand(0)->type;
+    const hlo::TensorType& to = op.result()->type;
+    const int from_width = hlo::byte_width(from.element), to_width = hlo::byte_width(to.element);
+    const Place& place = placement_.of(op.result());
+    CopyStep copy;
+    copy.width = std::min(from_width, to_width);
+    copy.shape = from_width > to_width ? to.shape : from.shape;
+    copy.from = address(step.operands[0]);
+    copy.to = address(place);
+    const auto narrowed = [&](hlo::Dims strides, int width) {
+      if (width == copy.width) return strides;
+      for (int64_t& stride : strides) stride *= width / copy.width;
+      strides.push_back(1);
+      return strides;
+    };
+    copy.from_strides = narrowed(step.operands[0].strides, from_width);
+    copy.to_strides = narrowed(place.strides, to_width);
+    program.steps.push_back(std::move(copy));
+    descriptions_.push_back(describe_library(op));
+  }
+
   // Library calls --------------------------------------------------------------------------------
 
   void lower_library(const PlanStep& step, Program& program) {
     const Op& op = *step.op;
+    if (op.kind() == OpKind::kBitcastConvert) return lower_bitcast(step, program);
     LibraryStep call{.kind = op.kind(),
                      .target = {},
                      .attributes = op.attributes(),
@@ -288,6 +333,7 @@ std::shared_ptr<const Executable> compile(const hlo::Module& module, const Signa
   image.result_types = main.result_types();
   check_signature(signature, image.parameter_types, image.result_types);
 
+  separate_reshapes(main.body, signature);
   const StridesOf strides = strides_of(main.body, signature);
   const BlockPlan plan = plan_block(main.body, strides);
   const Placement placement = place_buffers(plan, signature, strides);

@@ -120,7 +120,8 @@ Lanes ElementOps::splat(Lanes scalar, int width) {
 }
 
 Lanes ElementOps::from_index(ElementType type, Value* position, int width) {
-  return convert({position}, ElementType::kSI64, type, width);
+  const bool wide = position->getType()->getScalarSizeInBits() == 64;
+  return convert({position}, wide ? ElementType::kSI64 : ElementType::kSI32, type, width);
 }
 
 Lanes ElementOps::select(Value* mask, Lanes on_true, Lanes on_false) {

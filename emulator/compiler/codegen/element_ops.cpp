@@ -56,8 +56,6 @@ Lanes ElementOps::apply(const Op& op, std::span<const Lanes> x, int width) {
       return {llvm::Constant::getNullValue(x[0].value->getType())};
     case OpKind::kCompare:
       return {compare(op, x, type, width)};
-    case OpKind::kOptimizationBarrier:
-      return x[0];
     default:
       break;
   }

@@ -42,7 +42,7 @@ class ElementOps {
   /// Element 0 of the literal in all lanes.
   Lanes constant(const hlo::Literal& literal, int width);
   Lanes splat(Lanes scalar, int width);
-  /// `position` (i64 lanes) converted to the type, as iota does.
+  /// `position` (lanes of i32 or i64) converted to the type, as iota does.
   Lanes from_index(hlo::ElementType type, llvm::Value* position, int width);
 
   /// Result `result` of an elementwise op. Throws Unimplemented for an op it does not know.

@@ -44,6 +44,7 @@ class Fusion {
     std::vector<const Value*> outputs;
     std::vector<LoopKernel> kernels;
     bool is_group = false;
+    bool calls_library = false;  ///< a loop op that no loop computes, but the library does
   };
 
   // Uses -----------------------------------------------------------------------------------------
@@ -108,8 +109,7 @@ class Fusion {
         if (!is_constant_like(operand)) ++wide;
       }
       if (kind == OpClass::kElementwise) {
-        const bool barrier = op->kind() == OpKind::kOptimizationBarrier;
-        if (!barrier && (wide > 1 || is_expensive(*op) || ++deepest > kMaxCopiedDepth)) continue;
+        if (wide > 1 || is_expensive(*op) || ++deepest > kMaxCopiedDepth) continue;
       }
       depth[op.get()] = deepest;
       copied_.insert(op.get());
@@ -189,7 +189,7 @@ class Fusion {
       return id;
     }
     units_[id].outputs = outputs_of(units_[id].ops);
-    if (!build(units_[id])) build_reshape(units_[id]);
+    if (!build(units_[id])) build_otherwise(units_[id]);
     return id;
   }
 
@@ -230,21 +230,25 @@ class Fusion {
     return true;
   }
 
+  void build_otherwise(Unit& unit) const {
+    const Op& op = *unit.ops[0];
+    if (op.kind() == OpKind::kReshape) return build_reshape(unit);
+    unit.is_group = false;
+    unit.calls_library = true;
+  }
+
   // A reshape whose index is not affine: its memory, seen with the operand's shape, is written.
   void build_reshape(Unit& unit) const {
     const Op& op = *unit.ops[0];
     const auto membership = [&](const Op& other) {
       return copied(&other) ? Membership::kCopied : Membership::kOutside;
     };
-    if (op.kind() == OpKind::kReshape) {
-      const Value* operand = op.operand(0);
-      std::optional<LoopKernel> kernel = build_copy(operand, membership);
-      if (kernel) {
-        kernel->stores[0].value = op.result();
-        kernel->stores[0].shape = operand->type.shape;
-        unit.kernels = {std::move(*kernel)};
-        return;
-      }
+    const Value* operand = op.operand(0);
+    if (std::optional<LoopKernel> kernel = build_copy(operand, membership)) {
+      kernel->stores[0].value = op.result();
+      kernel->stores[0].shape = operand->type.shape;
+      unit.kernels = {std::move(*kernel)};
+      return;
     }
     throw Unimplemented("no loop computes '" + std::string(hlo::mnemonic(op.kind())) + "' of " +
                         hlo::to_string(op.result()->type));
@@ -261,7 +265,10 @@ class Fusion {
       for (const Value* operand : (*it)->operands()) add_sources(operand, sources);
       std::sort(sources.begin(), sources.end(),
                 [&](const Op* a, const Op* b) { return position_.at(a) > position_.at(b); });
-      for (const Op* source : sources) try_merge(unit_of_.at(source), unit_of_.at(it->get()));
+      for (const Op* source : sources) {
+        const auto at = unit_of_.find(source);  // arrays without elements have no unit
+        if (at != unit_of_.end()) try_merge(at->second, unit_of_.at(it->get()));
+      }
     }
   }
 
@@ -340,18 +347,12 @@ class Fusion {
   // Copied values that some kernel could only load get a unit of their own.
   void materialize_loaded() {
     for (size_t id = 0; id < units_.size(); ++id) {
-      for (size_t k = 0; k < units_[id].kernels.size(); ++k) {
-        std::vector<const Op*> missing;
-        for (const LoopNode& node : units_[id].kernels[k].nodes) {
-          if (node.kind != LoopNode::Kind::kLoad || !node.value->def) continue;
-          if (position_.contains(node.value->def) && !unit_of_.contains(node.value->def)) {
-            missing.push_back(node.value->def);
-            materialized_.insert(node.value);
-          }
-        }
-        for (const Op* op : missing) {
-          if (!unit_of_.contains(op)) add_unit(*op);
-        }
+      if (units_[id].ops.empty() || !(units_[id].is_group || units_[id].calls_library)) continue;
+      for (const Value* value : inputs_of(units_[id])) {
+        if (!value->def || !position_.contains(value->def) || !fusible(*value->def)) continue;
+        if (unit_of_.contains(value->def)) continue;
+        materialized_.insert(value);
+        add_unit(*value->def);
       }
     }
   }
@@ -403,7 +404,7 @@ class Fusion {
     const Op& op = *unit.ops.front();
     add_operands(op, inputs);
     const OpClass kind = classify(op);
-    if (kind == OpClass::kLibrary || kind == OpClass::kAssert) {
+    if (unit.calls_library || kind == OpClass::kLibrary || kind == OpClass::kAssert) {
       for (const Value*& input : inputs) input = view_of(input, strides_).base;
     }
     return inputs;
@@ -436,7 +437,7 @@ class Fusion {
                   .operands = {},
                   .regions = {}};
     for (int i = 0; i < op.num_results(); ++i) step.outputs.push_back(op.result(i));
-    switch (classify(op)) {
+    switch (unit.calls_library ? OpClass::kLibrary : classify(op)) {
       case OpClass::kLibrary:
         break;
       case OpClass::kAssert:

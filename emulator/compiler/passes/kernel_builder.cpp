@@ -82,7 +82,7 @@ class Attempt {
       for (size_t f = domain_.dims[i].size(); f-- > 0;) {
         const LoopVariable& factor = domain_.dims[i][f];
         if (i < rank) {
-          if (factor.size > 1) map[i].add(variable + static_cast<int>(f), radix);
+          if (factor.radix > 1) map[i].add(variable + static_cast<int>(f), radix);
           map[i].offset += radix * factor.low;
         }
         radix *= factor.radix;
@@ -160,7 +160,6 @@ class Attempt {
   }
 
   int elementwise(const Op& op, const Value* value, const IndexMap& map) {
-    if (op.kind() == OpKind::kOptimizationBarrier) return demand(op.operand(value->index), map);
     const bool map_op = op.kind() == OpKind::kMap;
     LoopNode node{.kind = map_op ? LoopNode::Kind::kRegion : LoopNode::Kind::kOp,
                   .type = value->type.element,
@@ -657,9 +656,10 @@ class GroupBuilder {
   }
 
   std::optional<std::vector<LoopKernel>> build() {
-    const Op& first = *outputs_[0]->def;
-    if (classify(first) == OpClass::kUpdate) {
+    const Op* def = outputs_[0]->def;
+    if (def && membership_(*def) == Membership::kOwned && classify(*def) == OpClass::kUpdate) {
       if (outputs_.size() > 1) return std::nullopt;
+      const Op& first = *def;
       const auto run_copy = [&](Attempt& a) { return a.run_update(first, false); };
       const auto run_window = [&](Attempt& a) { return a.run_update(first, true); };
       if (!pieces(domain_of(first.result()->type.shape), run_copy)) return std::nullopt;

@@ -47,7 +47,6 @@ OpClass classify(const hlo::Op& op) {
       return OpClass::kUpdate;
     case OpKind::kBitcastConvert:
       return same_width(op) ? OpClass::kElementwise : OpClass::kLibrary;
-    case OpKind::kOptimizationBarrier:
     case OpKind::kMap:
       return OpClass::kElementwise;
     case OpKind::kWhile:

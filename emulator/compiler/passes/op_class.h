@@ -11,7 +11,8 @@ enum class OpClass : uint8_t {
   kJoin,         ///< concatenate and pad: moves elements, from one of several places
   kReduce,
   kUpdate,   ///< dynamic_update_slice: a loop of its own that writes a window
-  kLibrary,  ///< a kernel of the library, found by kind or by custom call target
+  kLibrary,  ///< a kernel of the library, found by kind or by custom call target; also
+             ///< bitcast_convert between widths, which is a copy of bytes
   kControl,  ///< while, case, if
   kAssert,   ///< custom_call @tpu.assert
   kReturn,

@@ -37,56 +37,66 @@ class Simplifier {
 
   // One walk in order: operands are renamed first, so what an op sees is already simple.
   void rewrite(Block& block) {
-    std::unordered_multimap<size_t, Op*> by_hash;
-    for (auto& op : block.ops()) {
-      for (size_t i = 0; i < op->operands().size(); ++i) {
-        op->set_operand(static_cast<int>(i), replacement(op->operand(static_cast<int>(i))));
+    std::unordered_multimap<size_t, Op*> by_hash;  // of this block's ops
+    std::vector<std::unique_ptr<Op>> old = std::move(block.ops());
+    block.ops().clear();
+    for (auto& op : old) {
+      rename(*op);
+      if (folds(*op, block)) {
+        retired_.push_back(std::move(op));
+        continue;
       }
-      for (int i = 0; i < op->num_regions(); ++i) {
-        if (classify(*op) == OpClass::kControl) {
-          rewrite(op->region(i));
-        } else {
-          rename_region(op->region(i));
-        }
-      }
-      fold(op, block);
-      if (Value* same = identity(*op)) {
-        replaced_[op->result()] = same;
-      } else if (op->num_regions() == 0 && op->num_results() == 1 && !hlo::has_side_effects(*op)) {
-        merge_equal(*op, by_hash);
+      Op& kept = *block.append(std::move(op));
+      if (kept.num_regions() == 0 && kept.num_results() == 1 && !hlo::has_side_effects(kept)) {
+        merge_equal(kept, by_hash);
       }
     }
   }
 
-  void rename_region(Block& block) {
-    for (auto& op : block.ops()) {
-      for (size_t i = 0; i < op->operands().size(); ++i) {
-        op->set_operand(static_cast<int>(i), replacement(op->operand(static_cast<int>(i))));
+  void rename(Op& op) {
+    for (size_t i = 0; i < op.operands().size(); ++i) {
+      op.set_operand(static_cast<int>(i), replacement(op.operand(static_cast<int>(i))));
+    }
+    for (int i = 0; i < op.num_regions(); ++i) {
+      if (classify(op) == OpClass::kControl) {
+        rewrite(op.region(i));
+      } else {
+        for (auto& inner : op.region(i).ops()) rename(*inner);
       }
-      for (int i = 0; i < op->num_regions(); ++i) rename_region(op->region(i));
     }
   }
 
-  // Ops that become constants or broadcasts whatever their operands hold.
-  void fold(std::unique_ptr<Op>& op, Block& block) {
-    std::unique_ptr<Op> made;
-    if (op->kind() == OpKind::kGetDimensionSize) {
-      const int64_t size = op->operand(0)->type.shape[op->attributes().get<int64_t>("dimension")];
+  // Ops whose results are other values, or constants or broadcasts that take their place. (A
+  // barrier keeps ops apart whose order could change bits; here none can.)
+  bool folds(const Op& op, Block& block) {
+    const auto add = [&](OpKind kind, std::vector<Value*> operands, std::string_view attribute,
+                         hlo::Attribute value, const Value* result) {
       hlo::Attributes attributes;
-      attributes.set("value", hlo::scalar(hlo::ElementType::kSI32, size));
-      made = make(OpKind::kConstant, {}, std::move(attributes), op->result()->type);
-    } else if (op->kind() == OpKind::kReduce && op->num_results() == 1 &&
-               op->operand(0)->type.num_elements() == 0) {
-      hlo::Attributes attributes;
-      attributes.set("broadcast_dimensions", Dims{});
-      made = make(OpKind::kBroadcastInDim, {op->operand(1)}, std::move(attributes),
-                  op->result()->type);
+      attributes.set(attribute, std::move(value));
+      Op* made = block.append(make(kind, std::move(operands), std::move(attributes), result->type));
+      replaced_[result] = made->result();
+    };
+    if (op.kind() == OpKind::kOptimizationBarrier) {
+      for (int i = 0; i < op.num_results(); ++i) replaced_[op.result(i)] = op.operand(i);
+      return true;
     }
-    if (!made) return;
-    made->parent = &block;
-    replaced_[op->result()] = made->result();
-    retired_.push_back(std::move(op));
-    op = std::move(made);
+    if (op.kind() == OpKind::kGetDimensionSize) {
+      const int64_t size = op.operand(0)->type.shape[op.attributes().get<int64_t>("dimension")];
+      add(OpKind::kConstant, {}, "value", hlo::scalar(hlo::ElementType::kSI32, size), op.result());
+      return true;
+    }
+    if (op.kind() == OpKind::kReduce && op.operand(0)->type.num_elements() == 0) {
+      for (int i = 0; i < op.num_results(); ++i) {
+        Value* init = op.operand(op.num_results() + i);
+        add(OpKind::kBroadcastInDim, {init}, "broadcast_dimensions", Dims{}, op.result(i));
+      }
+      return true;
+    }
+    if (Value* same = identity(op)) {
+      replaced_[op.result()] = same;
+      return true;
+    }
+    return false;
   }
 
   static std::unique_ptr<Op> make(OpKind kind, std::vector<Value*> operands,
@@ -125,6 +135,9 @@ class Simplifier {
                    [&](int64_t, int64_t d) { return operand->type.shape[d] <= 1; })
                    ? operand
                    : nullptr;
+      case OpKind::kDynamicUpdateSlice:
+        if (op.operand(1)->type == operand->type) return op.operand(1);
+        return op.operand(1)->type.num_elements() == 0 ? operand : nullptr;
       case OpKind::kConcatenate:
         return op.operands().size() == 1 ? operand : nullptr;
       default:
@@ -142,7 +155,7 @@ class Simplifier {
   }
 
   void merge_equal(Op& op, std::unordered_multimap<size_t, Op*>& by_hash) {
-    if (classify(op) > OpClass::kLibrary || op.kind() == OpKind::kOptimizationBarrier) return;
+    if (classify(op) > OpClass::kLibrary) return;
     const size_t key = hash(op);
     const auto [first, last] = by_hash.equal_range(key);
     for (auto it = first; it != last; ++it) {
