@@ -142,6 +142,12 @@ Key strip_canonical(const Block& block, const Value* value) {
   return key;
 }
 
+bool is_total_order(const Op& compare) {
+  const auto* type = compare.attributes().find("compare_type");
+  const auto* spelled = type ? std::get_if<hlo::EnumValue>(type) : nullptr;
+  return spelled && spelled->value == "TOTALORDER";
+}
+
 RegionPattern compare_pattern(const Block& block, const Op& compare) {
   const Key lhs = strip_canonical(block, compare.operand(0));
   const Key rhs = strip_canonical(block, compare.operand(1));
@@ -151,16 +157,94 @@ RegionPattern compare_pattern(const Block& block, const Op& compare) {
       lhs.canonical_nan != rhs.canonical_nan) {
     return {};
   }
-  const auto* type = compare.attributes().find("compare_type");
-  const auto* spelled = type ? std::get_if<hlo::EnumValue>(type) : nullptr;
   RegionPattern pattern;
   pattern.kind = Kind::kCompare;
   pattern.direction = direction_of(compare);
   if (lhs.argument > rhs.argument) pattern.direction = swapped(pattern.direction);
-  pattern.total_order = spelled && spelled->value == "TOTALORDER";
+  pattern.total_order = is_total_order(compare);
   pattern.canonical_zero = lhs.canonical_zero;
   pattern.canonical_nan = lhs.canonical_nan;
   pattern.pair = lhs.argument / 2;
+  return pattern;
+}
+
+// The argument that `value` tests for NaN (compare NE x x), or -1.
+int tested_for_nan(const Block& block, const Value* value) {
+  const Op* compare = defined_by(value, OpKind::kCompare);
+  if (!compare || direction_of(*compare) != Direction::kNe) return -1;
+  if (compare->operand(0) != compare->operand(1) || is_total_order(*compare)) return -1;
+  return argument_number(block, compare->operand(0));
+}
+
+// "x is NaN and y is not": {x, y}, or {-1, -1}.
+std::pair<int, int> only_first_is_nan(const Block& block, const Value* value) {
+  const Op* both = defined_by(value, OpKind::kAnd);
+  if (!both) return {-1, -1};
+  for (int i : {0, 1}) {
+    const Op* negation = defined_by(both->operand(1 - i), OpKind::kNot);
+    const int x = tested_for_nan(block, both->operand(i));
+    const int y = negation ? tested_for_nan(block, negation->operand(0)) : -1;
+    if (x >= 0 && y >= 0) return {x, y};
+  }
+  return {-1, -1};
+}
+
+// compare LT x y, or y is NaN and x is not; and the same with GT and NaN on the other side.
+RegionPattern nan_last_pattern(const Block& block, const Op& either) {
+  for (int i : {0, 1}) {
+    const Op* compare = defined_by(either.operand(i), OpKind::kCompare);
+    if (!compare) continue;
+    RegionPattern pattern = compare_pattern(block, *compare);
+    if (pattern.kind != Kind::kCompare || pattern.total_order || pattern.canonical_zero ||
+        pattern.canonical_nan) {
+      continue;
+    }
+    const bool ascending = pattern.direction == Direction::kLt;
+    if (!ascending && pattern.direction != Direction::kGt) continue;
+    const auto [nan, number] = only_first_is_nan(block, either.operand(1 - i));
+    const int lhs = 2 * pattern.pair, rhs = lhs + 1;
+    if (nan != (ascending ? rhs : lhs) || number != (ascending ? lhs : rhs)) continue;
+    pattern.total_order = pattern.canonical_zero = pattern.canonical_nan = true;
+    return pattern;
+  }
+  return {};
+}
+
+// Adds what a term of kTake's condition says to `pattern`; false if it says something else.
+bool add_take_term(const Block& block, const Value* value, bool& compared, RegionPattern& pattern) {
+  if (const Op* either = defined_by(value, OpKind::kOr)) {
+    return add_take_term(block, either->operand(0), compared, pattern) &&
+           add_take_term(block, either->operand(1), compared, pattern);
+  }
+  const Op* compare = defined_by(value, OpKind::kCompare);
+  if (!compare || is_total_order(*compare)) return false;
+  if (tested_for_nan(block, value) == 2) return pattern.take_nan = true;
+  const int lhs = argument_number(block, compare->operand(0));
+  const int rhs = argument_number(block, compare->operand(1));
+  const Direction direction = direction_of(*compare);
+  if (lhs == 1 && direction == Direction::kLt && scalar_constant(compare->operand(1)) == 0.0) {
+    return pattern.take_first = true;
+  }
+  const bool ordered = direction != Direction::kEq && direction != Direction::kNe;
+  if (compared || !ordered || lhs + rhs != 2 || lhs * rhs != 0) return false;
+  pattern.direction = lhs == 2 ? direction : swapped(direction);
+  return compared = true;
+}
+
+RegionPattern take_pattern(const Block& block, const Op& terminator) {
+  const Op* selects[2];
+  for (int i : {0, 1}) {
+    selects[i] = defined_by(terminator.operand(i), OpKind::kSelect);
+    if (!selects[i] || argument_number(block, selects[i]->operand(1)) != 2 + i ||
+        argument_number(block, selects[i]->operand(2)) != i) {
+      return {};
+    }
+  }
+  if (selects[0]->operand(0) != selects[1]->operand(0)) return {};
+  RegionPattern pattern;
+  bool compared = false;
+  if (!add_take_term(block, selects[0]->operand(0), compared, pattern) || !compared) return {};
+  pattern.kind = Kind::kTake;
   return pattern;
 }
 
@@ -188,10 +272,17 @@ RegionPattern recognise_region(const Block& region) {
       passing.kind != Kind::kGeneral) {
     return passing;
   }
+  if (terminator.operands().size() == 2 && region.arguments().size() == 4) {
+    return take_pattern(region, terminator);
+  }
   if (terminator.operands().size() != 1 || !terminator.operand(0)->def) return {};
   const Op& last = *terminator.operand(0)->def;
   if (last.parent != &region) return {};
   if (last.kind() == OpKind::kCompare) return compare_pattern(region, last);
+  if (last.kind() == OpKind::kOr) {
+    const RegionPattern pattern = nan_last_pattern(region, last);
+    if (pattern.kind != Kind::kGeneral) return pattern;
+  }
   if (!is_binary(last.kind()) || region.arguments().size() != 2) return {};
 
   const int lhs = argument_number(region, last.operand(0));

@@ -21,7 +21,7 @@ class KeyOf {
         flip_((hlo::is_signed_integer(element) || float_) ? kSign : Key{0}),
         invert_(order.direction == RegionPattern::Direction::kGt ? kAll : Key{0}),
         canonical_zero_(float_ && (order.canonical_zero || !order.total_order)),
-        canonical_nan_(float_ && order.canonical_nan),
+        canonical_nan_(float_ && (order.canonical_nan || order.total_order)),
         infinity_(float_ ? infinity(element) : Key{0}) {}
 
   Key operator()(Key bits) const {

@@ -122,6 +122,24 @@ class Odometer {
   Dims index_;
 };
 
+/// The index at row-major number `position` of `shape`.
+inline Dims index_at(std::span<const int64_t> shape, int64_t position) {
+  Dims index(shape.size(), 0);
+  for (size_t d = shape.size(); d-- > 0 && position > 0;) {
+    index[d] = position % shape[d];
+    position /= shape[d];
+  }
+  return index;
+}
+
+/// Steps `index` to its row-major successor; the last one becomes the first.
+inline void step_index(Dims& index, std::span<const int64_t> shape) {
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (++index[d] < shape[d]) return;
+    index[d] = 0;
+  }
+}
+
 inline bool contains(std::span<const int64_t> values, int64_t value) {
   for (int64_t v : values) {
     if (v == value) return true;

@@ -1,4 +1,4 @@
-#include "emulator/compiler/kernels/op_test.h"
+#include "emulator/compiler/kernels/op_case.h"
 
 #include <algorithm>
 #include <array>
@@ -60,7 +60,7 @@ void evaluate_region(const std::byte* const* arguments, std::byte* const* result
   }
 }
 constexpr std::array<RegionFunction, kSlots> kRegionFunctions = {evaluate_region<0>,
-                                                                evaluate_region<1>};
+                                                                 evaluate_region<1>};
 
 RegionModule make_region_module(const OpCase::Region& region) {
   RegionModule made{Module("region"), region.arguments};
@@ -158,9 +158,8 @@ Literal random_literal(Choices& choices, const TensorType& type, Values values) 
   const int parts = hlo::is_complex(type.element) ? 2 : 1;
   for (int64_t i = 0; i < parts * type.num_elements(); ++i) {
     const ElementType real = hlo::real_part(type.element);
-    const std::vector<std::byte> one = hlo::is_boolean(real)
-                                           ? hlo::encode(real, choices.in(0, 1))
-                                           : random_real(choices, real, values);
+    const std::vector<std::byte> one = hlo::is_boolean(real) ? hlo::encode(real, choices.in(0, 1))
+                                                             : random_real(choices, real, values);
     bytes.insert(bytes.end(), one.begin(), one.end());
   }
   return Literal(type, std::move(bytes));
@@ -182,7 +181,8 @@ LaidOut::LaidOut(Choices& choices, const Literal& literal)
     std::vector<size_t> order(rank);
     std::iota(order.begin(), order.end(), size_t{0});
     for (size_t i = rank; i > 1; --i) {
-      std::swap(order[i - 1], order[static_cast<size_t>(choices.in(0, static_cast<int64_t>(i) - 1))]);
+      std::swap(order[i - 1],
+                order[static_cast<size_t>(choices.in(0, static_cast<int64_t>(i) - 1))]);
     }
     int64_t stride = choices.in(1, 2);
     for (size_t d : order) {
@@ -191,13 +191,15 @@ LaidOut::LaidOut(Choices& choices, const Literal& literal)
       stride = std::max<int64_t>(stride, 1);
     }
   }
-  for (size_t d = 0; d < rank; ++d) extent += std::max<int64_t>(type_.shape[d] - 1, 0) * strides_[d];
+  for (size_t d = 0; d < rank; ++d)
+    extent += std::max<int64_t>(type_.shape[d] - 1, 0) * strides_[d];
   const auto width = static_cast<size_t>(hlo::byte_width(type_.element));
   buffer_.assign((static_cast<size_t>(extent) * width + 7) / 8 + 2, 0xabababababababab);
   auto* bytes = reinterpret_cast<std::byte*>(buffer_.data());
   const std::vector<int64_t> at = offsets();
   for (size_t i = 0; i < at.size(); ++i) {
-    std::memcpy(bytes + 8 + static_cast<size_t>(at[i]) * width, literal.bytes().data() + i * width, width);
+    std::memcpy(bytes + 8 + static_cast<size_t>(at[i]) * width, literal.bytes().data() + i * width,
+                width);
   }
   before_.assign(bytes, bytes + buffer_.size() * 8);
 }
@@ -230,7 +232,8 @@ Literal LaidOut::literal() const {
   const auto* bytes = reinterpret_cast<const std::byte*>(buffer_.data()) + 8;
   const std::vector<int64_t> at = offsets();
   for (size_t i = 0; i < at.size(); ++i) {
-    std::memcpy(dense.mutable_bytes().data() + i * width, bytes + static_cast<size_t>(at[i]) * width, width);
+    std::memcpy(dense.mutable_bytes().data() + i * width,
+                bytes + static_cast<size_t>(at[i]) * width, width);
   }
   return dense;
 }
@@ -307,7 +310,8 @@ std::string difference(const Literal& actual, const Literal& expected) {
   const auto width = static_cast<size_t>(hlo::byte_width(actual.type().element));
   for (int64_t i = 0; i < actual.type().num_elements(); ++i) {
     const size_t at = static_cast<size_t>(i) * width;
-    if (same_element(actual.type().element, actual.bytes().data() + at, expected.bytes().data() + at)) {
+    if (same_element(actual.type().element, actual.bytes().data() + at,
+                     expected.bytes().data() + at)) {
       continue;
     }
     return "element " + std::to_string(i) + " is " + std::to_string(decode_double(actual, i)) +
