@@ -1,6 +1,6 @@
 """Prints coefficients.h: the minimax polynomials of the elementary functions.
 
-Usage: python coefficients.py > ../coefficients.h
+Usage: python coefficients.py > ../coefficients.h && clang-format -i ../coefficients.h
 
 Suffixes: F32 for arithmetic in float; F64 for results in double; Wide for float results computed in
 double, which need fewer terms.
@@ -12,7 +12,7 @@ import dataclasses
 
 import mpmath
 from mpmath import mp, mpf
-from remez import Function, fit
+from remez import Fit, Function, fit
 
 mp.prec = 220
 
@@ -174,9 +174,7 @@ def cos_f64_table() -> Table:
     return Table(
         "kCosF64",
         "(cos(r) - 1 + r^2 / 2) / r^4 as a function of r^2",
-        continued(
-            of_square(lambda r: (mpmath.cos(r) - 1 + r**2 / 2) / r**4), mpf(1) / 24
-        ),
+        continued(of_square(lambda r: (mpmath.cos(r) - 1 + r**2 / 2) / r**4), mpf(1) / 24),
         0,
         QUARTER_PI_SQUARED,
         5,
@@ -218,9 +216,7 @@ def erfc_exponent_table() -> Table:
     return Table(
         "kErfcExponentF32",
         "(-log(erfc(x)) - 2 / sqrt(pi) x) / x^2, weighted for errors relative to erf(x)",
-        continued(
-            lambda x: (-mpmath.log(mpmath.erfc(x)) - ERF_SLOPE * x) / x**2, ERF_SLOPE**2 / 2
-        ),
+        continued(lambda x: (-mpmath.log(mpmath.erfc(x)) - ERF_SLOPE * x) / x**2, ERF_SLOPE**2 / 2),
         0,
         "3.93",
         7,
@@ -268,9 +264,7 @@ def erf_small_table() -> Table:
     return Table(
         "kErfF64",
         "erf(x) / x - 2 / sqrt(pi) over x^2 as a function of x^2",
-        continued(
-            of_square(lambda x: (mpmath.erf(x) / x - ERF_SLOPE) / x**2), -ERF_SLOPE / 3
-        ),
+        continued(of_square(lambda x: (mpmath.erf(x) / x - ERF_SLOPE) / x**2), -ERF_SLOPE / 3),
         0,
         1,
         12,
@@ -425,11 +419,14 @@ TABLES = [
 ]
 
 
-def print_table(table: Table) -> None:
+def fit_table(table: Table) -> Fit:
     bits = 24 if table.type == "float" else 53
-    result = fit(
-        table.function, table.low, table.high, table.degree, bits, table.weight, table.fixed
-    )
+    f, weight = table.function, table.weight
+    return fit(f, table.low, table.high, table.degree, bits, weight, table.fixed)
+
+
+def print_table(table: Table) -> None:
+    result = fit_table(table)
     low, high = (mpmath.nstr(mpf(x), 6) for x in (table.low, table.high))
     error = mpmath.nstr(mpmath.log(result.error, 2), 4)
     suffix = "f" if table.type == "float" else ""
