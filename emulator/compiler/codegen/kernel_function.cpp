@@ -50,6 +50,9 @@ int64_t KernelFunction::emit() {
     case LoopForm::kColumns:
       emit_columns();
       break;
+    case LoopForm::kTiles:
+      emit_tiles();
+      break;
   }
   b_.CreateRetVoid();
   return scratch_bytes_;
@@ -60,7 +63,8 @@ int64_t KernelFunction::emit() {
 
 void KernelFunction::find_dependences() {
   const uint64_t outer = (uint64_t{1} << schedule_.num_outer) - 1;
-  const uint64_t vector = schedule_.vector < 0 ? 0 : uint64_t{1} << schedule_.vector;
+  uint64_t vector = schedule_.vector < 0 ? 0 : uint64_t{1} << schedule_.vector;
+  if (schedule_.cross >= 0) vector |= uint64_t{1} << schedule_.cross;
   const bool columns = schedule_.form == LoopForm::kColumns;
   for (size_t i = 0; i < kernel_.nodes.size(); ++i) {
     const LoopNode& node = kernel_.nodes[i];
@@ -183,7 +187,9 @@ void KernelFunction::for_units(const std::function<void(const std::vector<Value*
   std::vector<int64_t> sizes;
   const bool chunked = schedule_.form != LoopForm::kRows && schedule_.vector >= 0;
   for (int v = 0; v < schedule_.num_outer; ++v) {
-    if (!chunked || v != schedule_.vector) sizes.push_back(schedule_.sizes[v]);
+    if (chunked && v == schedule_.vector) continue;
+    const int64_t step = v == schedule_.cross ? schedule_.tile : 1;
+    sizes.push_back((schedule_.sizes[v] + step - 1) / step);
   }
   if (chunked) {
     const int64_t size = schedule_.sizes[schedule_.vector];

@@ -19,7 +19,7 @@ namespace tpu::compiler {
 /// Emits `void name(ptr table, i64 begin, i64 end, ptr scratch)`: the kernel's units [begin, end).
 /// Values are emitted at the outermost level where they are known:
 ///   kOnce    before all loops
-///   kUnit    once a unit (a row; a chunk of a map's or columns' vectorised variable)
+///   kUnit    once a unit (a row; a chunk of a map's or columns' vectorised variable; a row of tiles)
 ///   kColumn  for kColumns, once a vector of columns
 ///   kPoint   in the innermost loop
 class KernelFunction {
@@ -48,6 +48,7 @@ class KernelFunction {
 
   // Whole kernels, by form.
   void emit_map();
+  void emit_tiles();
   void emit_rows();
   void emit_columns();
 
@@ -114,6 +115,10 @@ class KernelFunction {
   bool pass_has_stores(int pass) const;
   bool is_point_store(size_t store) const;
 
+  // Tiles.
+  void load_tile(int node, Value* row, Value* column);
+  std::vector<Value*> transposed(std::vector<Value*> rows);
+
   // Columns.
   void for_columns(const std::function<void(const Block&)>& body);
   Accumulator& column_array(int node);
@@ -151,6 +156,10 @@ class KernelFunction {
   int64_t scratch_bytes_ = 0;
   Value* position_ = nullptr;  // of the point among the reduced ones
   int current_pass_ = 0;
+
+  // Tiles: by node, the transposed tile; and where in it a point is.
+  std::vector<Value*> tile_buffers_;
+  Value* tile_offset_ = nullptr;
 
   // Columns: per-column values in stack arrays, by node.
   std::vector<Accumulator> column_arrays_;

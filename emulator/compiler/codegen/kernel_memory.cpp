@@ -35,7 +35,8 @@ Value* KernelFunction::unit_pointer(const MemoryAccess& access, ElementType type
     pointer = add_bytes(pointer, once_values_[start.node].value, start.stride * bytes);
   }
   for (int v = 0; v < schedule_.num_outer; ++v) {
-    if (v == schedule_.vector || access.strides[v] == 0 || !index_[v]) continue;
+    if (v == schedule_.vector || v == schedule_.cross) continue;
+    if (access.strides[v] == 0 || !index_[v]) continue;
     pointer = add_bytes(pointer, index_[v], access.strides[v] * bytes);
   }
   return pointer;
@@ -48,7 +49,7 @@ Value* KernelFunction::point_pointer(Value* unit, const MemoryAccess& access, El
     if (access.strides[v] == 0) continue;
     if (v == schedule_.vector) {
       unit = add_bytes(unit, index, access.strides[v] * bytes);
-    } else if (v >= schedule_.num_outer) {
+    } else if (v >= schedule_.num_outer || v == schedule_.cross) {
       unit = add_bytes(unit, index_[v], access.strides[v] * bytes);
     }
   }
@@ -59,6 +60,13 @@ Lanes KernelFunction::load(int node, const Block& block) {
   const LoopNode& what = kernel_.nodes[node];
   const MemoryAccess& access = schedule_.nodes[node];
   const Level at = levels_[node];
+  if (!tile_buffers_.empty() && tile_buffers_[node]) {
+    llvm::Type* stored = ops_.memory_type(what.type);
+    Value* from = b_.CreateGEP(stored, tile_buffers_[node], tile_offset_);
+    const llvm::Align align(hlo::byte_width(what.type));
+    Value* lanes = b_.CreateAlignedLoad(ElementOps::widened(stored, block.width), from, align);
+    return ops_.from_memory(what.type, lanes, block.width);
+  }
   Value* pointer = at == Level::kOnce ? unit_pointer(access, what.type) : node_pointers_[node];
   int64_t stride = 0;
   if (at >= Level::kColumn) {

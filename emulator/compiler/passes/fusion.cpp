@@ -19,6 +19,7 @@ using hlo::Value;
 
 constexpr size_t kMaxGroupOps = 64;
 constexpr int kMaxCopiedDepth = 6;
+constexpr int64_t kMinSharedElements = 1024;
 
 // Fusion of one block. Its units are groups of loop ops, and single ops of other classes.
 class Fusion {
@@ -34,6 +35,7 @@ class Fusion {
     find_sinks();
     make_units();
     merge_producers();
+    merge_siblings();
     materialize_loaded();
     return emit();
   }
@@ -270,6 +272,47 @@ class Fusion {
         if (at != unit_of_.end()) try_merge(at->second, unit_of_.at(it->get()));
       }
     }
+  }
+
+  // Groups that read the same large value, and do not depend on each other, read it once.
+  void merge_siblings() {
+    std::unordered_map<const Value*, std::vector<int>> readers;
+    std::vector<const Value*> order;
+    for (size_t id = 0; id < units_.size(); ++id) {
+      if (!units_[id].is_group) continue;
+      for (const Value* value : inputs_of(units_[id])) {
+        if (value->type.num_elements() < kMinSharedElements) continue;
+        auto& of_value = readers[value];
+        if (of_value.empty()) order.push_back(value);
+        if (of_value.empty() || of_value.back() != static_cast<int>(id)) {
+          of_value.push_back(static_cast<int>(id));
+        }
+      }
+    }
+    for (const Value* value : order) {
+      std::vector<int>& ids = readers.at(value);
+      for (size_t i = 1; i < ids.size(); ++i) {
+        for (size_t j = 0; j < i && units_[ids[i]].is_group; ++j) {
+          if (!units_[ids[j]].is_group || ids[i] == ids[j]) continue;
+          if (!reaches(ids[i], ids[j]) && !reaches(ids[j], ids[i])) try_merge(ids[j], ids[i]);
+        }
+      }
+    }
+  }
+
+  bool reaches(int from, int to) const {
+    if (path_around(from, to)) return true;
+    for (const Op* op : units_[from].ops) {
+      for (int i = 0; i < op->num_results(); ++i) {
+        const auto sinks = sinks_.find(op->result(i));
+        if (sinks == sinks_.end()) continue;
+        for (const Op* sink : sinks->second) {
+          const auto at = unit_of_.find(sink);
+          if (at != unit_of_.end() && at->second == to) return true;
+        }
+      }
+    }
+    return false;
   }
 
   bool try_merge(int producer, int consumer) {

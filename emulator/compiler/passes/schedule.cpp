@@ -14,8 +14,11 @@ using hlo::Dims;
 // Traffic below which a second thread costs more than it saves.
 constexpr int64_t kGrainBytes = 32 * 1024;
 constexpr int64_t kChunkBytes = 32 * 1024;
-// Columns whose accumulators, 32 a column, stay in the first-level cache together.
-constexpr int64_t kColumnAccumulatorBytes = 16 * 1024;
+constexpr int kLineBytes = 64;
+constexpr int64_t kTilesInChunk = 16;
+// Columns whose accumulators, 32 a column, stay in the second-level cache together. Wider runs of
+// columns cost fewer jumps from row to row.
+constexpr int64_t kColumnAccumulatorBytes = 64 * 1024;
 
 class Scheduler {
  public:
@@ -29,6 +32,7 @@ class Scheduler {
     order_variables();
     collapse();
     choose_vector();
+    choose_tiles();
     choose_units();
     return std::move(schedule_);
   }
@@ -222,6 +226,33 @@ class Scheduler {
     }
   }
 
+  // A load that steps by 1 along an outer variable, but by more along the vectorised one, would
+  // touch a cache line for each element.
+  void choose_tiles() {
+    if (schedule_.form != LoopForm::kMap || schedule_.in_place || schedule_.sizes.size() < 2) return;
+    const int vector = schedule_.vector;
+    int64_t most = 0;
+    for (size_t i = 0; i < kernel_.nodes.size(); ++i) {
+      const LoopNode& node = kernel_.nodes[i];
+      if (node.kind != LoopNode::Kind::kLoad || hlo::is_complex(node.type)) continue;
+      const Dims& strides = schedule_.nodes[i].strides;
+      if (strides[vector] == 0 || strides[vector] == 1) continue;
+      const int64_t size = kernel_.size_of(node.variables);
+      for (int v = 0; v < vector; ++v) {
+        const int side = std::max(kLineBytes / hlo::byte_width(node.type), 8);
+        const int tile = std::min(side, kReduceLanes);
+        if (strides[v] != 1 || size <= most) continue;
+        if (schedule_.sizes[v] < tile || schedule_.sizes[vector] < tile) continue;
+        most = size;
+        schedule_.cross = v;
+        schedule_.tile = tile;
+      }
+    }
+    if (schedule_.cross < 0) return;
+    schedule_.form = LoopForm::kTiles;
+    schedule_.width = std::min({schedule_.width, schedule_.tile, 8});
+  }
+
   int64_t bytes_per_point() const {
     int64_t bytes = 0;
     for (size_t i = 0; i < kernel_.nodes.size(); ++i) {
@@ -248,7 +279,9 @@ class Scheduler {
     if (schedule_.form != LoopForm::kRows && schedule_.vector >= 0) {
       const int64_t size = schedule_.sizes[schedule_.vector];
       int64_t chunk = size;
-      if (schedule_.form == LoopForm::kMap) {
+      if (schedule_.form == LoopForm::kTiles) {
+        chunk = schedule_.tile * kTilesInChunk;
+      } else if (schedule_.form == LoopForm::kMap) {
         chunk = std::max<int64_t>(kChunkBytes / point, 1);
       } else {
         int64_t state = 0;
@@ -260,10 +293,15 @@ class Scheduler {
         chunk = std::max<int64_t>(kColumnAccumulatorBytes / std::max<int64_t>(state, 1), 1);
       }
       chunk = std::max<int64_t>(chunk / schedule_.width, 1) * schedule_.width;
-      const int64_t rounded = (size + schedule_.width - 1) / schedule_.width * schedule_.width;
-      schedule_.chunk = std::min(chunk, rounded);
+      const int64_t side = std::max(schedule_.width, schedule_.tile);
+      schedule_.chunk = std::min(chunk, (size + side - 1) / side * side);
       schedule_.units = outer / size * ((size + schedule_.chunk - 1) / schedule_.chunk);
       per_unit *= std::min(schedule_.chunk, size);
+      if (schedule_.form == LoopForm::kTiles) {
+        const int64_t rows = schedule_.sizes[schedule_.cross];
+        schedule_.units = schedule_.units / rows * ((rows + schedule_.tile - 1) / schedule_.tile);
+        per_unit *= schedule_.tile;
+      }
     }
     schedule_.grain = std::max<int64_t>((kGrainBytes + per_unit - 1) / per_unit, 1);
   }

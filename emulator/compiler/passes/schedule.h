@@ -28,6 +28,8 @@ enum class LoopForm : uint8_t {
   kMap,      ///< no reduction; the last variable is vectorised
   kRows,     ///< reduced variables inside; the last of them is vectorised
   kColumns,  ///< reduced variables inside; the last of the others is vectorised
+  kTiles,    ///< no reduction; some load runs along another variable than the last: the two are
+             ///< visited in square tiles, in which such loads are transposed
 };
 
 struct Schedule {
@@ -42,6 +44,8 @@ struct Schedule {
 
   int width = 1;      ///< lanes of the vectorised variable
   int64_t chunk = 1;  ///< of the vectorised variable, handled by one unit; a multiple of `width`
+  int cross = -1;     ///< kTiles: the other variable of the tiles
+  int tile = 0;       ///< kTiles: its side; both variables have at least as many values
   int64_t units = 1;  ///< independent pieces of work, to be spread over threads
   int64_t grain = 1;  ///< units that are worth a thread
   int passes = 1;     ///< over the reduced variables (or over one point)
