@@ -40,6 +40,13 @@ Value* crop(Builder& b, Value* x, const Dims& sizes) {
 
 Value* take(Lowering& op, Value* x, int64_t dim, Value* index) {
   const int64_t rank = x->type.rank(), index_rank = index->type.rank();
+  if (x->type.num_elements() == 0) {
+    // No slice of size 1 exists to gather; whatever was asked for has no elements, or faulted.
+    Dims shape = x->type.shape;
+    shape.erase(shape.begin() + dim);
+    shape.insert(shape.begin() + dim, index->type.shape.begin(), index->type.shape.end());
+    return op.b.splat({x->type.element, shape}, int64_t{0});
+  }
   GatherDimensionNumbers numbers;
   numbers.collapsed_slice_dims = {dim};
   numbers.start_index_map = {dim};
@@ -59,6 +66,9 @@ Value* gather_along(Lowering& op, Value* x, int64_t dim, Value* index) {
   // Other dimensions of the index may be shorter than x's: the rest of x is not read.
   Dims window = index->type.shape;
   window[dim] = x->type.shape[dim];
+  if (tpu::hlo::num_elements(window) == 0) {
+    return b.splat({x->type.element, index->type.shape}, int64_t{0});
+  }
   GatherDimensionNumbers numbers;
   numbers.collapsed_slice_dims = {dim};
   numbers.start_index_map = {dim};
@@ -167,6 +177,14 @@ void index(Lowering& op) {
   const Tensor self = op.tensor("self");
   const AdvancedIndex at = read_advanced_index(op, self, op.tensors("indices"));
   const auto index_rank = static_cast<int64_t>(at.shape.size());
+  if (self.numel() == 0) {
+    Dims shape;
+    for (int64_t d = 0; d < self.dim(); ++d) {
+      if (std::find(at.dims.begin(), at.dims.end(), d) == at.dims.end()) shape.push_back(self.size(d));
+    }
+    shape.insert(shape.begin() + at.position, at.shape.begin(), at.shape.end());
+    return op.result(op.full(shape, self.dtype, int64_t{0}));
+  }
   GatherDimensionNumbers numbers;
   numbers.collapsed_slice_dims = at.dims;
   numbers.start_index_map = at.dims;

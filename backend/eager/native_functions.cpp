@@ -126,6 +126,18 @@ bool equal(const at::Tensor& a, const at::Tensor& b) {
   return at::all(at::eq(a, b)).item<bool>();
 }
 
+// Module.to() asks whether a parameter may take over the data of its copy on the other device, so
+// that it stays the same object (optimizers and tied weights hold on to it). PyTorch's own answer
+// knows its in-tree devices only; between dense tensors of the host and this device it is yes.
+bool has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& from) {
+  const auto dense = [](const at::Tensor& t) {
+    return t.layout() == Layout::Strided &&
+           (t.device().is_cpu() || t.device().type() == runtime::kDeviceType);
+  };
+  if (dense(self) && dense(from)) return true;
+  return self.unsafeGetTensorImpl()->has_compatible_shallow_copy_type(from.key_set());
+}
+
 void record_stream(at::Tensor& self, at::Stream stream) {
   if (self.numel() == 0) return;
   runtime::chip().hbm().record_queue(static_cast<std::byte*>(self.storage().mutable_data()),
@@ -152,6 +164,7 @@ void register_native_functions(torch::Library& m) {
   m.impl("_copy_from_and_resize", copy_from_and_resize);
   m.impl("_local_scalar_dense", read_scalar);
   m.impl("equal", equal);
+  m.impl("_has_compatible_shallow_copy_type", has_compatible_shallow_copy_type);
   m.impl("record_stream", record_stream);
 }
 

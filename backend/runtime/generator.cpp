@@ -15,7 +15,8 @@ constexpr int64_t kStateBytes = 2 * sizeof(uint64_t);
 }  // namespace
 
 PhiloxGenerator::PhiloxGenerator(uint64_t seed)
-    : c10::GeneratorImpl(device(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1)),
+    // Qualified: GeneratorImpl has a member of that name, which would read itself.
+    : c10::GeneratorImpl(runtime::device(), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1)),
       state_(c10::make_intrusive<State>()) {
   state_->seed = seed;
 }
