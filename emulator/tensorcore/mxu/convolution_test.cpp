@@ -217,7 +217,7 @@ Case random_case(uint64_t seed) {
   c.outputs = pick(random, 0, 3) ? pick(random, 1, 6) : pick(random, 1, 40);
   const int64_t grouped = pick(random, 0, 5);
   if (grouped == 0) c.feature_groups = pick(random, 2, 20);
-  if (grouped == 1) c.batch_groups = pick(random, 2, 4);
+  if (grouped == 1) c.batch_groups = pick(random, 2, 12);
   if (c.feature_groups > 1 && pick(random, 0, 1)) {
     c.features = 1;
     c.outputs = pick(random, 1, 2);

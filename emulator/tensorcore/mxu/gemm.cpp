@@ -1,6 +1,7 @@
 #include "emulator/tensorcore/mxu/gemm.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "emulator/base/parallel.h"
@@ -23,6 +24,8 @@ constexpr int64_t kNarrowBytes = int64_t{8} << 20;
 /// Bytes of right operand packed at a time, and of totals kept while more of it is packed.
 constexpr int64_t kPackedBytes = int64_t{32} << 20;
 constexpr int64_t kTotalBytes = int64_t{64} << 20;
+/// Products that are not worth a task of their own.
+constexpr int64_t kSmallWork = 65536;
 
 template <class T, class Acc>
 class Engine {
@@ -48,12 +51,6 @@ class Engine {
   }
 
  private:
-  /// Left operand, packed for one chunk.
-  struct Left {
-    const T* data;
-    int64_t part_stride;
-    MagnitudeRange range;
-  };
   /// Right operand, panels packed for one chunk; `ranges` has one element a panel.
   struct Right {
     const T* data;
@@ -83,16 +80,14 @@ class Engine {
     return {};
   }
 
-  Left pack_left(const Block& block, int64_t chunk, T* to) const {
-    const int64_t part = block.rows * depth_;
-    return {to, part,
-            g_.left.pack_rows(block.batch, block.row, block.rows, g_.bounds[chunk],
-                              chunk_depth(chunk), to, depth_, part)};
+  LeftView<T> left_view(const Block& block, int64_t chunk, LeftBuffer<T>& buffer) const {
+    return g_.left.view(block.batch, block.row, block.rows, g_.bounds[chunk], chunk_depth(chunk),
+                        buffer);
   }
-  int64_t left_size(int64_t rows) const { return rows * depth_ * g_.plan.parts + kRowSlack; }
+  int64_t left_size(int64_t rows) const { return LeftBuffer<T>::size(rows, depth_, g_.plan.parts); }
 
   /// Adds one chunk to a block's totals; after the last chunk stores the results.
-  void multiply(const Block& block, int64_t chunk, const Left& left, const Right& right,
+  void multiply(const Block& block, int64_t chunk, const LeftView<T>& left, const Right& right,
                 const Totals& block_totals) const {
     const bool last = chunk + 1 == chunks_;
     for (int64_t p = 0; p * nr_ < block.columns; ++p) {
@@ -100,7 +95,9 @@ class Engine {
       const int64_t columns = std::min<int64_t>(nr_, block.columns - p * nr_);
       Acc* totals = block_totals.data + p * block_totals.panel_stride;
       Acc* direct = nullptr;
-      if (last && columns == nr_) direct = g_.result.direct(block.batch, block.row, column);
+      if (last && columns == nr_) {
+        direct = g_.result.direct(block.batch, block.row, column, nr_);
+      }
       multiply_panel(block.rows, chunk, left, right, p, totals, direct);
       if (last && !direct) {
         g_.result.store(block.batch, block.row, block.rows, column, columns, totals, nr_);
@@ -109,8 +106,8 @@ class Engine {
   }
 
   /// One panel of columns; the last pass writes to `direct` if it is not null.
-  void multiply_panel(int64_t block_rows, int64_t chunk, const Left& left, const Right& right,
-                      int64_t panel, Acc* totals, Acc* direct) const {
+  void multiply_panel(int64_t block_rows, int64_t chunk, const LeftView<T>& left,
+                      const Right& right, int64_t panel, Acc* totals, Acc* direct) const {
     const auto& kernels =
         products_exact(left.range, right.ranges[panel]) ? g_.kernels.exact : g_.kernels.plain;
     const T* right_data = right.data + panel * right.panel_stride;
@@ -127,7 +124,7 @@ class Engine {
         const int right_part = g_.turned ? pass.lhs_part : pass.rhs_part;
         const bool to_result = direct && i + 1 == g_.plan.passes.size();
         kernels[rows](
-            chunk_depth(chunk), left.data + left_part * left.part_stride + r * depth_, depth_,
+            left.segments, left.rows + r, left_part * left.part_stride,
             right_data + right_part * right.part_stride, chunk == 0 && i == 0 ? nullptr : tile, nr_,
             to_result ? direct + r * direct_stride : tile, to_result ? direct_stride : nr_);
       }
@@ -146,20 +143,35 @@ class Engine {
     }
   }
 
-  /// Few rows: the left operand is packed whole, the right one group of panels at a time into a
-  /// buffer that stays in cache, each panel once.
+  static MagnitudeRange merged(std::span<const MagnitudeRange> ranges) {
+    MagnitudeRange all;
+    for (const MagnitudeRange& range : ranges) all.merge(range);
+    return all;
+  }
+
+  bool multiplies_directly() const { return g_.m <= kFewRows && g_.right.can_multiply_few_rows(); }
+
+  /// Columns of a unit of work with few rows, of which `fair` keep all threads busy.
+  int64_t narrow_columns(int64_t fair) const {
+    const int64_t most = multiplies_directly() ? 2 * kColumnBlock : kColumnBlock / 2;
+    return std::clamp<int64_t>(whole_panels(fair), 2 * nr_, most);
+  }
+
+  /// Few rows: all of the left operand is made ready, then the right one goes by once.
   MagnitudeRange run_narrow() const {
-    const int64_t threads = num_threads();
-    const int64_t columns =
-        std::clamp<int64_t>(whole_panels(ceil_div(g_.n, 4 * threads)), 2 * nr_, kColumnBlock / 2);
+    const int64_t columns = narrow_columns(ceil_div(g_.n, 4 * num_threads()));
     const Block rows{0, 0, g_.m, 0, 0};
-    const int64_t size = left_size(g_.m);
-    const Scratch<T> data(size * chunks_);
-    std::vector<Left> left(chunks_);
-    parallel_for(chunks_, std::max<int64_t>(1, 32768 / size), [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) left[c] = pack_left(rows, c, data.data() + c * size);
+    std::vector<LeftBuffer<T>> left_buffers;
+    const Scratch<T> left_data(left_size(g_.m) * chunks_);
+    for (int64_t c = 0; c < chunks_; ++c) {
+      left_buffers.push_back({left_data.data() + c * left_size(g_.m), g_.m, depth_});
+    }
+    std::vector<LeftView<T>> left(chunks_);
+    const int64_t left_grain = std::max<int64_t>(1, 32768 / (g_.m * depth_));
+    parallel_for(chunks_, left_grain, [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) left[c] = left_view(rows, c, left_buffers[c]);
     });
-    const int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, g_.m * columns * k_));
+    const int64_t grain = std::max<int64_t>(1, kSmallWork / (g_.m * columns * k_));
     std::vector<MagnitudeRange> ranges(ceil_div(g_.n, columns));
     parallel_for(std::ssize(ranges), grain, [&](int64_t begin, int64_t end) {
       NarrowBuffers buffers(*this, columns);
@@ -174,35 +186,36 @@ class Engine {
 
   /// Many small products: each thread packs all of its own.
   MagnitudeRange run_narrow_batches() const {
-    const int64_t columns = std::min<int64_t>(whole_panels(g_.n), kColumnBlock / 2);
-    const int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, g_.m * g_.n * k_));
+    const int64_t columns = narrow_columns(g_.n);
+    const int64_t grain = std::max<int64_t>(1, kSmallWork / (g_.m * g_.n * k_));
     std::vector<MagnitudeRange> ranges(g_.batches);
     parallel_for(g_.batches, grain, [&](int64_t begin, int64_t end) {
       NarrowBuffers buffers(*this, columns);
-      const Scratch<T> left(left_size(g_.m));
+      const Scratch<T> left_data(left_size(g_.m));
+      LeftBuffer<T> left(left_data.data(), g_.m, depth_);
       for (int64_t batch = begin; batch < end; ++batch) {
         for (int64_t column = 0; column < g_.n; column += columns) {
           const Block block{batch, 0, g_.m, column, std::min(columns, g_.n - column)};
           ranges[batch].merge(multiply_narrow(
-              block, buffers, [&](int64_t chunk) { return pack_left(block, chunk, left.data()); }));
+              block, buffers, [&](int64_t chunk) { return left_view(block, chunk, left); }));
         }
       }
     });
     return merged(ranges);
   }
 
-  static MagnitudeRange merged(std::span<const MagnitudeRange> ranges) {
-    MagnitudeRange all;
-    for (const MagnitudeRange& range : ranges) all.merge(range);
-    return all;
-  }
-
   struct NarrowBuffers {
     NarrowBuffers(const Engine& engine, int64_t columns)
-        : right(columns * engine.depth_ * engine.g_.plan.parts),
+        : panel_stride(engine.depth_ * engine.nr_ + kPanelGap),
+          right(engine.multiplies_directly()
+                    ? engine.g_.m * columns
+                    : columns / engine.nr_ * panel_stride * engine.g_.plan.parts),
           totals(engine.g_.m * columns),
           ranges(columns / engine.nr_) {}
-    Scratch<T> right;
+    /// Panels of a power of two bytes would fall on the same cache lines.
+    static constexpr int64_t kPanelGap = 16;
+    int64_t panel_stride;
+    Scratch<T> right;  ///< panels, or sums of a chunk
     Scratch<Acc> totals;
     std::vector<MagnitudeRange> ranges;
   };
@@ -210,18 +223,41 @@ class Engine {
   template <class LeftOf>
   MagnitudeRange multiply_narrow(const Block& block, NarrowBuffers& buffers,
                                  const LeftOf& left_of) const {
-    const int64_t panel = depth_ * nr_, part = whole_panels(block.columns) / nr_ * panel;
+    if constexpr (std::is_same_v<T, Acc>) {
+      if (multiplies_directly()) {
+        multiply_directly(block, buffers, left_of);
+        return {};
+      }
+    }
+    const int64_t part = ceil_div(block.columns, nr_) * buffers.panel_stride;
     MagnitudeRange all;
     for (int64_t c = 0; c < chunks_; ++c) {
-      const MagnitudeRange range =
-          g_.right.pack_columns(block.batch, block.column, block.columns, g_.bounds[c],
-                                chunk_depth(c), buffers.right.data(), nr_, panel, part);
+      const MagnitudeRange range = g_.right.pack_columns(
+          block.batch, block.column, block.columns, g_.bounds[c], chunk_depth(c),
+          buffers.right.data(), nr_, buffers.panel_stride, part);
       std::ranges::fill(buffers.ranges, range);
       all.merge(range);
-      multiply(block, c, left_of(c), {buffers.right.data(), panel, part, buffers.ranges.data()},
+      multiply(block, c, left_of(c),
+               {buffers.right.data(), buffers.panel_stride, part, buffers.ranges.data()},
                {buffers.totals.data(), g_.m * nr_});
     }
     return all;
+  }
+
+  /// A block whose right operand is read where it lies.
+  template <class LeftOf>
+  void multiply_directly(const Block& block, NarrowBuffers& buffers, const LeftOf& left_of) const {
+    Acc *const totals = buffers.totals.data(), *const sums = buffers.right.data();
+    for (int64_t c = 0; c < chunks_; ++c) {
+      const LeftView<T> left = left_of(c);
+      Acc* const to = c == 0 ? totals : sums;
+      g_.right.multiply_few_rows(block.batch, block.column, block.columns, g_.bounds[c],
+                                 chunk_depth(c), left.rows, block.rows, to, block.columns);
+      if (c == 0) continue;
+      for (int64_t i = 0; i < block.rows * block.columns; ++i) totals[i] = totals[i] + sums[i];
+    }
+    g_.result.store(block.batch, block.row, block.rows, block.column, block.columns, totals,
+                    block.columns);
   }
 
   /// Many rows: as much of the right operand as kPackedBytes hold is packed and shared; each
@@ -296,7 +332,8 @@ class Engine {
     const int64_t rows = std::min(kRowBlock, ceil_div(even, g_.kernels.rows) * g_.kernels.rows);
     const bool complete = end_chunk - first_chunk == chunks_;
     parallel_for(ceil_div(all.rows, rows) * column_units, 1, [&](int64_t begin, int64_t end) {
-      const Scratch<T> left(left_size(rows));
+      const Scratch<T> left_data(left_size(rows));
+      LeftBuffer<T> left(left_data.data(), rows, depth_);
       const Scratch<Acc> own_totals(complete ? rows * kColumnBlock : 1);
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t row = unit / column_units * rows;
@@ -307,8 +344,8 @@ class Engine {
             complete ? Totals{own_totals.data(), rows * nr_}
                      : Totals{plan.totals + column * plan.rows + row * nr_, plan.rows * nr_};
         for (int64_t c = first_chunk; c < end_chunk; ++c) {
-          multiply(block, c, pack_left(block, c, left.data()),
-                   wide_right(plan, c - first_chunk, column), totals);
+          multiply(block, c, left_view(block, c, left), wide_right(plan, c - first_chunk, column),
+                   totals);
         }
       }
     });

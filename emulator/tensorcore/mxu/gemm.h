@@ -12,19 +12,55 @@
 
 namespace tpu::tensorcore {
 
-inline constexpr int64_t kRowSlack = 64;
+/// Rows of the left operand, made ready for one chunk of k.
+template <class T>
+struct LeftView {
+  const T* const* rows;               ///< of part 0
+  std::span<const Segment> segments;  ///< the chunk, in each row
+  int64_t part_stride;
+  MagnitudeRange range;
+};
 
-/// Packs rows of the left operand. T is the packed element: float, double, uint32_t, uint64_t, or
-/// Int16Pair (then k counts pairs).
+/// Memory that a left operand may use for a view.
+template <class T>
+class LeftBuffer {
+ public:
+  /// Elements needed for views of up to `rows` rows of chunks of up to `depth` in `parts` parts.
+  static int64_t size(int64_t rows, int64_t depth, int parts) {
+    constexpr int64_t kSlack = 64;  // for copies in whole vectors
+    return rows * depth * parts + kSlack;
+  }
+  /// `data` has room for size() elements.
+  LeftBuffer(T* data, int64_t rows, int64_t depth) : data_(data), depth_(depth), rows_(rows) {}
+
+  T* data() { return data_; }
+  const T** rows() { return rows_.data(); }
+  std::vector<Segment>& segments() { return segments_; }
+  int64_t depth() const { return depth_; }
+  /// The view of rows packed one after the other, `depth()` apart.
+  LeftView<T> packed(int64_t rows, int64_t chunk_depth, MagnitudeRange range) {
+    for (int64_t r = 0; r < rows; ++r) rows_[r] = data() + r * depth_;
+    segments_.assign(1, {0, chunk_depth});
+    return {rows_.data(), segments_, rows * depth_, range};
+  }
+
+ private:
+  T* data_;
+  int64_t depth_;
+  std::vector<const T*> rows_;
+  std::vector<Segment> segments_;
+};
+
+/// The left operand. T is the packed element: float, double, uint32_t, uint64_t, or Int16Pair
+/// (then k counts pairs).
 template <class T>
 class LeftOperand {
  public:
   virtual ~LeftOperand() = default;
-  /// Part p of element (row + r, k + i) goes to target[p * part_stride + r * row_stride + i].
-  /// May overwrite up to kRowSlack elements behind the last row of the last part.
-  virtual MagnitudeRange pack_rows(int64_t batch, int64_t row, int64_t rows, int64_t k,
-                                   int64_t depth, T* target, int64_t row_stride,
-                                   int64_t part_stride) const = 0;
+  /// Rows [row, row + rows) and contraction [k, k + depth), a chunk. The view lives as long as the
+  /// operand and the buffer, until its next use.
+  virtual LeftView<T> view(int64_t batch, int64_t row, int64_t rows, int64_t k, int64_t depth,
+                           LeftBuffer<T>& buffer) const = 0;
 };
 
 /// Packs panels of `panel` columns of the right operand.
@@ -38,6 +74,13 @@ class RightOperand {
   virtual MagnitudeRange pack_columns(int64_t batch, int64_t column, int64_t columns, int64_t k,
                                       int64_t depth, T* target, int64_t panel, int64_t panel_stride,
                                       int64_t part_stride) const = 0;
+  /// Whether multiply_few_rows works, for any block: elements lie so that packing would only cost.
+  virtual bool can_multiply_few_rows() const { return false; }
+  /// For up to kFewRows rows of the left operand: one chunk's sums of products without packing,
+  /// element (r, c) to sums[r * sums_stride + c].
+  virtual void multiply_few_rows(int64_t /*batch*/, int64_t /*column*/, int64_t /*columns*/,
+                                 int64_t /*k*/, int64_t /*depth*/, const T* const* /*left*/,
+                                 int64_t /*rows*/, T* /*sums*/, int64_t /*sums_stride*/) const {}
 };
 
 /// Where results go.
@@ -45,9 +88,9 @@ template <class Acc>
 class ResultTiles {
  public:
   virtual ~ResultTiles() = default;
-  /// Address of element (row, column) if totals may be written to the result as they are, with
-  /// rows `direct_stride()` apart and dense columns; null otherwise.
-  virtual Acc* direct(int64_t batch, int64_t row, int64_t column) const = 0;
+  /// Address of element (row, column) if totals of this and further rows, `direct_stride()` apart,
+  /// and `columns` dense columns may be written to the result as they are; null otherwise.
+  virtual Acc* direct(int64_t batch, int64_t row, int64_t column, int64_t columns) const = 0;
   virtual int64_t direct_stride() const = 0;
   /// Stores totals[r * stride + c] as element (row + r, column + c).
   virtual void store(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns,

@@ -26,6 +26,19 @@ std::vector<const HostKernels*> detect() {
 
 }  // namespace
 
+const SourceKernels* HostKernels::source_kernels(hlo::ElementType element) const {
+  switch (element) {
+    case hlo::ElementType::kF32:
+      return &from_f32;
+    case hlo::ElementType::kBF16:
+      return &from_bf16;
+    case hlo::ElementType::kF16:
+      return &from_f16;
+    default:
+      return nullptr;
+  }
+}
+
 std::span<const HostKernels* const> available_host_kernels() {
   static const std::vector<const HostKernels*> tables = detect();
   return tables;

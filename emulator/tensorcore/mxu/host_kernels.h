@@ -46,21 +46,53 @@ inline bool products_exact(const MagnitudeRange& a, const MagnitudeRange& b) {
 /// Most rows a micro-kernel of any table computes.
 inline constexpr int kMaxRows = 12;
 
+/// Elements row[offset], ..., row[offset + length - 1] of each row of the left operand are next in
+/// the contraction.
+struct Segment {
+  int64_t offset, length;
+};
+
 /// C[r][c] += sum over k, for r < rows and all `columns` of a panel, with the accumulators in
-/// registers: acc = 0; acc = acc + a[r][k] * b[k][c], ascending; out = total + acc (or acc alone
-/// where `total` is null: acc is never -0, so that equals 0 + acc).
-///   a: row r at a + r * a_stride, k dense. b: [depth][columns] dense, 64-byte aligned.
-///   total, out: row r at r * stride; may be the same.
+/// registers: acc = 0; acc = acc + left[r][k] * right[k][c], ascending; out = total + acc (or acc
+/// alone where `total` is null: acc is never -0, so that equals 0 + acc).
+///   left[r] + left_offset: row r, whose `segments` follow each other in k.
+///   right: [k][columns] dense. total, out: row r at r * stride; may be the same.
 template <class T, class Acc = T>
 struct MicroKernels {
-  using Function = void (*)(int64_t depth, const T* a, int64_t a_stride, const T* b,
-                            const Acc* total, int64_t total_stride, Acc* out, int64_t out_stride);
+  using Function = void (*)(std::span<const Segment> segments, const T* const* left,
+                            int64_t left_offset, const T* right, const Acc* total,
+                            int64_t total_stride, Acc* out, int64_t out_stride);
   int rows = 0;     ///< of a full tile
   int columns = 0;  ///< of a panel
   /// By number of rows, 1..rows: product rounded, then sum rounded.
   std::array<Function, kMaxRows + 1> plain{};
   /// The same bits if no product needs rounding, perhaps faster.
   std::array<Function, kMaxRows + 1> exact{};
+};
+
+/// Most rows of the kernels below.
+inline constexpr int kFewRows = 4;
+
+/// As a micro-kernel, but every lane has its own pair of operands:
+/// acc[r][c] = acc[r][c] + left[r][offsets[k] + c] * right[k * right_stride + c], for `columns`
+/// lanes c.
+struct LaneKernels {
+  using Function = void (*)(std::span<const int64_t> offsets, const float* const* left,
+                            const float* right, int64_t right_stride, const float* total,
+                            float* out, int64_t stride);
+  int columns = 0;
+  std::array<Function, kFewRows + 1> plain{}, exact{};  ///< by number of rows
+};
+
+/// Few rows against a right operand as it lies in memory, rounded on the way (f32 to bf16):
+/// out[r * out_stride + c] = sum over k < depth of left[r][k] * right[k][c], for c < columns, one
+/// accumulator each. Element (k, c) of `right` is dense in one of k and c, and
+/// `right_stride` bytes apart in the other.
+using DirectFunction = void (*)(int64_t depth, const float* const* left, const std::byte* right,
+                                int64_t right_stride, int64_t columns, float* out,
+                                int64_t out_stride);
+struct DirectKernels {
+  std::array<DirectFunction, kFewRows + 1> dense_columns{}, dense_k{};  ///< by number of rows
 };
 
 /// Two 16-bit integers side by side: the unit of 8-bit integer products.
@@ -76,10 +108,18 @@ struct PackTarget {
   int parts;  ///< 1, 2 or 3: h, m, l; 1 where the source is not f32
 };
 
-/// Reads `rows` x `columns` elements (row r at source + r * source_stride bytes, dense columns),
-/// converts to float, rounds f32 to bf16 or splits it, and stores. Returns the magnitudes stored.
+/// Reads `rows` x `columns` elements, converts to float, rounds f32 to bf16 or splits it, and
+/// stores. Elements are dense in one direction, lines `source_stride` bytes apart in the other.
+/// Returns the magnitudes stored.
 using PackFunction = MagnitudeRange (*)(const std::byte* source, int64_t source_stride,
                                         int64_t rows, int64_t columns, const PackTarget& target);
+
+/// What is done with one source type.
+struct SourceKernels {
+  PackFunction pack_dense_columns = nullptr;  ///< element (r, c) at r * source_stride + c * width
+  PackFunction pack_dense_rows = nullptr;     ///< element (r, c) at c * source_stride + r * width
+  DirectKernels direct;
+};
 
 /// Rounds `count` floats to the result's type and stores them densely.
 using StoreFunction = void (*)(const float* source, int64_t count, std::byte* target);
@@ -96,9 +136,13 @@ struct HostKernels {
   MicroKernels<uint32_t> u32;
   MicroKernels<uint64_t> u64;
   MicroKernels<Int16Pair, uint32_t> pairs;
-  PackFunction pack_f32, pack_bf16, pack_f16;
+  LaneKernels lanes;
+  SourceKernels from_f32, from_bf16, from_f16;
   StoreFunction store_bf16, store_f16;
   TransposeFunction<float> transpose_f32;
+
+  /// The kernels that read `element`; null for types without any (8-bit floats, f64, integers).
+  const SourceKernels* source_kernels(hlo::ElementType element) const;
 };
 
 /// The tables this host can run, slowest first; the first needs nothing beyond the compiler's

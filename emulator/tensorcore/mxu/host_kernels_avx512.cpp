@@ -3,7 +3,8 @@
 #include <immintrin.h>
 
 #include <array>
-#include <type_traits>
+#include <span>
+#include <utility>
 
 #include "emulator/tensorcore/mxu/host_kernels_isa.h"
 

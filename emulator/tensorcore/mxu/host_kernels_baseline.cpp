@@ -4,7 +4,8 @@
 #endif
 
 #include <array>
-#include <type_traits>
+#include <span>
+#include <utility>
 
 #include "emulator/base/floats.h"
 #include "emulator/tensorcore/mxu/host_kernels_isa.h"

@@ -111,8 +111,8 @@ void run_conv(benchmark::State& state, const Conv& c) {
   Tensor image(ElementType::kF32, {c.batch, c.in, c.size, c.size});
   Tensor kernel(ElementType::kF32, {c.out, c.in / c.groups, c.kernel, c.kernel});
   Tensor grad(ElementType::kF32, {c.batch, c.out, output, output});
-  const double products = static_cast<double>(c.batch * output * output * c.out * c.in /
-                                              c.groups * c.kernel * c.kernel);
+  const double products = static_cast<double>(c.batch * output * output * c.out * c.in / c.groups *
+                                              c.kernel * c.kernel);
   if (c.direction == "forward") {
     const hlo::ConvDimensionNumbers numbers{0, 1, {2, 3}, 1, 0, {2, 3}, 0, 1, {2, 3}};
     measure(state, convolution,
@@ -193,11 +193,11 @@ void add_matmuls() {
 void add_convolutions() {
   // ResNet-18's shapes, then a grouped and a depthwise one.
   const std::vector<Conv> cases = {
-      {"", 8, 3, 224, 64, 7, 2, 1},   {"", 8, 64, 56, 64, 3, 1, 1},
-      {"", 8, 64, 56, 128, 3, 2, 1},  {"", 8, 128, 28, 128, 3, 1, 1},
-      {"", 8, 128, 28, 256, 3, 2, 1}, {"", 8, 256, 14, 256, 3, 1, 1},
-      {"", 8, 256, 14, 512, 3, 2, 1}, {"", 8, 512, 7, 512, 3, 1, 1},
-      {"", 8, 64, 56, 128, 1, 2, 1},  {"", 8, 256, 28, 256, 1, 1, 1},
+      {"", 8, 3, 224, 64, 7, 2, 1},    {"", 8, 64, 56, 64, 3, 1, 1},
+      {"", 8, 64, 56, 128, 3, 2, 1},   {"", 8, 128, 28, 128, 3, 1, 1},
+      {"", 8, 128, 28, 256, 3, 2, 1},  {"", 8, 256, 14, 256, 3, 1, 1},
+      {"", 8, 256, 14, 512, 3, 2, 1},  {"", 8, 512, 7, 512, 3, 1, 1},
+      {"", 8, 64, 56, 128, 1, 2, 1},   {"", 8, 256, 28, 256, 1, 1, 1},
       {"", 8, 128, 28, 128, 3, 1, 32}, {"", 8, 144, 56, 144, 3, 1, 144},
   };
   for (const char* direction : {"forward", "input_gradient", "kernel_gradient"}) {

@@ -9,7 +9,9 @@ namespace tpu::tensorcore {
 namespace {
 
 /// Room behind a buffer for copies in whole vectors.
-constexpr int64_t kSlack = kRowSlack;
+constexpr int64_t kSlack = 64;
+/// Segments of a chunk are on average this long, or rows are copied.
+constexpr int64_t kLongRun = 24;
 
 /// Copies `count` elements and perhaps a few more behind them.
 template <class T>
@@ -85,8 +87,15 @@ MagnitudeRange PackedImages<T>::pack_line(const ImageSource& source, int64_t ima
     std::fill(to + (end - low) * features, to + (high - low) * features, T{});
   }
   if (begin == end) return {};
-  return operand.pack_rows_at(offset, begin, end - begin, 0, features,
-                              target + (begin - low) * features, features, part_stride());
+  const int64_t filled = source.tensor.k.size();
+  T* to = target + (begin - low) * features;
+  if (filled < features) {
+    for (int64_t i = 0; i < (end - begin) * parts_; ++i) {
+      T* position = to + i / (end - begin) * part_stride() + i % (end - begin) * features;
+      std::fill(position + filled, position + features, T{});
+    }
+  }
+  return operand.pack_rows(offset, begin, end - begin, 0, filled, to, features, part_stride());
 }
 
 template <class T>
@@ -116,25 +125,41 @@ Patches<T>::Patches(const PackedImages<T>& images, const std::vector<PhaseWindow
 }
 
 template <class T>
-MagnitudeRange Patches<T>::pack_rows(int64_t group, int64_t row, int64_t rows, int64_t k,
-                                     int64_t depth, T* target, int64_t row_stride,
-                                     int64_t part_stride) const {
-  const T* data = images_.data() + origin_ + group * group_features_;
-  const auto first = std::ranges::upper_bound(runs_, k, {}, &Run::k) - 1;
-  for (int p = 0; p < images_.parts(); ++p) {
-    rows_.for_each_run(row, row + rows, [&](int64_t r, int64_t offset, int64_t count) {
-      for (int64_t i = 0; i < count; ++i, ++r, offset += rows_.stride()) {
-        const T* from = data + p * images_.part_stride() + offset;
-        T* to = target + p * part_stride + (r - row) * row_stride - k;
-        auto run = first;
-        for (int64_t at = k; at < k + depth; at = (++run)->k) {
-          const int64_t end = std::min(run[1].k, k + depth);
-          copy_run(from + run->offset + (at - run->k), to + at, end - at);
-        }
-      }
-    });
+std::vector<Segment> Patches<T>::segments(int64_t k, int64_t depth) const {
+  std::vector<Segment> segments;
+  auto run = std::ranges::upper_bound(runs_, k, {}, &Run::k) - 1;
+  for (int64_t at = k; at < k + depth; at = (++run)->k) {
+    segments.push_back({run->offset + (at - run->k), std::min(run[1].k, k + depth) - at});
   }
-  return images_.range();
+  return segments;
+}
+
+template <class T>
+LeftView<T> Patches<T>::view(int64_t group, int64_t row, int64_t rows, int64_t k, int64_t depth,
+                             LeftBuffer<T>& buffer) const {
+  const T* data = images_.data() + origin_ + group * group_features_;
+  rows_.for_each_run(row, row + rows, [&](int64_t r, int64_t offset, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      buffer.rows()[r - row + i] = data + offset + i * rows_.stride();
+    }
+  });
+  buffer.segments() = segments(k, depth);
+  const auto& parts = buffer.segments();
+  if (depth >= kLongRun * std::ssize(parts)) {
+    return {buffer.rows(), parts, images_.part_stride(), images_.range()};
+  }
+  for (int p = 0; p < images_.parts(); ++p) {
+    T* to = buffer.data() + p * rows * buffer.depth();
+    for (int64_t r = 0; r < rows; ++r, to += buffer.depth()) {
+      const T* from = buffer.rows()[r] + p * images_.part_stride();
+      T* end = to;
+      for (const Segment& part : parts) {
+        copy_run(from + part.offset, end, part.length);
+        end += part.length;
+      }
+    }
+  }
+  return buffer.packed(rows, depth, images_.range());
 }
 
 template class PackedImages<float>;

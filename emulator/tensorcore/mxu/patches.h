@@ -16,7 +16,8 @@ struct ImageLayout {
   std::vector<int64_t> low;      ///< first spatial position kept, may be negative
   std::vector<int64_t> extent;   ///< positions kept
   std::vector<int64_t> strides;  ///< between neighbours along a spatial dimension
-  int64_t images = 1, features = 1;
+  int64_t images = 1;
+  int64_t features = 1;  ///< of the packed image; where the source has fewer, zeros follow
   int64_t image_stride = 1;
   int64_t origin = 0;  ///< offset of position (0, 0, ...) in the input's own numbering
 };
@@ -57,7 +58,8 @@ class PackedImages {
   MagnitudeRange range_;
 };
 
-/// Row (image, j0, j1, ...) and contraction (i0, i1, ..., feature) of one phase.
+/// Row (image, j0, j1, ...) and contraction (i0, i1, ..., feature) of one phase. Views point into
+/// the images, unless taps are so short that copying pays.
 template <class T>
 class Patches final : public LeftOperand<T> {
  public:
@@ -65,14 +67,16 @@ class Patches final : public LeftOperand<T> {
   Patches(const PackedImages<T>& images, const std::vector<PhaseWindow>& phase,
           int64_t group_features);
 
-  MagnitudeRange pack_rows(int64_t group, int64_t row, int64_t rows, int64_t k, int64_t depth,
-                           T* target, int64_t row_stride, int64_t part_stride) const override;
+  LeftView<T> view(int64_t group, int64_t row, int64_t rows, int64_t k, int64_t depth,
+                   LeftBuffer<T>& buffer) const override;
 
  private:
   /// Contraction indices from `k` on lie one after the other at `offset` from a row's origin.
   struct Run {
     int64_t k, offset;
   };
+
+  std::vector<Segment> segments(int64_t k, int64_t depth) const;
 
   const PackedImages<T>& images_;
   std::vector<Run> runs_;  ///< with a last one that marks the end

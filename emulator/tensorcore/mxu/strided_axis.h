@@ -34,6 +34,9 @@ class StridedAxis {
   /// Length of the innermost dimension.
   int64_t run() const { return dims_.empty() ? 1 : dims_.back().size; }
 
+  /// How many elements from `i` on, `i` included, are stride() apart.
+  int64_t run_from(int64_t i) const { return is_single() ? size_ - i : run() - i % run(); }
+
   int64_t offset(int64_t i) const {
     if (is_single()) return i * (dims_.empty() ? 0 : dims_[0].stride);
     int64_t offset = 0;
@@ -48,7 +51,7 @@ class StridedAxis {
   template <class Body>
   void for_each_run(int64_t begin, int64_t end, const Body& body) const {
     while (begin < end) {
-      const int64_t length = std::min(end - begin, is_single() ? end : run() - begin % run());
+      const int64_t length = std::min(end - begin, run_from(begin));
       body(begin, offset(begin), length);
       begin += length;
     }

@@ -108,17 +108,17 @@ void read_pairs(const StridedMatrix& matrix, int64_t offset, int64_t line, int64
 }  // namespace
 
 template <class T>
-MagnitudeRange StridedOperand<T>::pack_rows(int64_t batch, int64_t row, int64_t rows, int64_t k,
-                                            int64_t depth, T* target, int64_t row_stride,
-                                            int64_t part_stride) const {
-  return pack_rows_at(matrix_.batch.offset(batch), row, rows, k, depth, target, row_stride,
-                      part_stride);
+LeftView<T> StridedOperand<T>::view(int64_t batch, int64_t row, int64_t rows, int64_t k,
+                                    int64_t depth, LeftBuffer<T>& buffer) const {
+  return buffer.packed(rows, depth,
+                       pack_rows(matrix_.batch.offset(batch), row, rows, k, depth, buffer.data(),
+                                 buffer.depth(), rows * buffer.depth()));
 }
 
 template <class T>
-MagnitudeRange StridedOperand<T>::pack_rows_at(int64_t offset, int64_t row, int64_t rows, int64_t k,
-                                               int64_t depth, T* target, int64_t row_stride,
-                                               int64_t part_stride) const {
+MagnitudeRange StridedOperand<T>::pack_rows(int64_t offset, int64_t row, int64_t rows, int64_t k,
+                                            int64_t depth, T* target, int64_t row_stride,
+                                            int64_t part_stride) const {
   if constexpr (std::is_same_v<T, float>) {
     return pack_axes(matrix_, offset, matrix_.lines, row, rows, matrix_.k, k, depth,
                      {target, row_stride, depth, 0, part_stride, plan_.parts}, plan_.splits, host_);
@@ -169,6 +169,35 @@ MagnitudeRange StridedOperand<T>::pack_columns(int64_t batch, int64_t column, in
     return range;
   }
   return {};
+}
+
+template <class T>
+bool StridedOperand<T>::can_multiply_few_rows() const {
+  if (!std::is_same_v<T, float> || !host_.source_kernels(matrix_.element)) return false;
+  const bool widened = plan_.splits && matrix_.element != ElementType::kF32;
+  if (widened || plan_.parts > 1 || !matrix_.k.is_single() || !matrix_.lines.is_single()) {
+    return false;
+  }
+  const int64_t dense = hlo::byte_width(matrix_.element);
+  return matrix_.element_stride == dense &&
+         (matrix_.k.stride() == 1 || matrix_.lines.stride() == 1);
+}
+
+template <class T>
+void StridedOperand<T>::multiply_few_rows(int64_t batch, int64_t column, int64_t columns, int64_t k,
+                                          int64_t depth, const T* const* left, int64_t rows,
+                                          T* sums, int64_t sums_stride) const {
+  if constexpr (std::is_same_v<T, float>) {
+    const DirectKernels& kernels = host_.source_kernels(matrix_.element)->direct;
+    const int64_t width = matrix_.element_stride;
+    const std::byte* from =
+        matrix_.data +
+        (matrix_.batch.offset(batch) + matrix_.k.offset(k) + matrix_.lines.offset(column)) * width;
+    const bool dense_k = matrix_.k.stride() == 1;
+    const StridedAxis& other = dense_k ? matrix_.lines : matrix_.k;
+    (dense_k ? kernels.dense_k : kernels.dense_columns)[rows](
+        depth, left, from, other.stride() * width, columns, sums, sums_stride);
+  }
 }
 
 template class StridedOperand<float>;
@@ -276,12 +305,11 @@ StridedTiles<Acc>::StridedTiles(const StridedResult& result, const HostKernels& 
     : result_(result),
       host_(host),
       direct_(same_element<Acc>(result.element) && result.element_stride == sizeof(Acc) &&
-              result.rows.is_single() && result.columns.is_single() &&
-              result.columns.stride() == 1) {}
+              result.rows.is_single() && result.columns.stride() == 1) {}
 
 template <class Acc>
-Acc* StridedTiles<Acc>::direct(int64_t batch, int64_t row, int64_t column) const {
-  if (!direct_) return nullptr;
+Acc* StridedTiles<Acc>::direct(int64_t batch, int64_t row, int64_t column, int64_t columns) const {
+  if (!direct_ || result_.columns.run_from(column) < columns) return nullptr;
   return reinterpret_cast<Acc*>(result_.data) + result_.batch.offset(batch) +
          result_.rows.offset(row) + result_.columns.offset(column);
 }

@@ -27,14 +27,20 @@ class StridedOperand final : public LeftOperand<T>, public RightOperand<T> {
   StridedOperand(const StridedMatrix& matrix, const PassPlan& plan, const HostKernels& host)
       : matrix_(matrix), plan_(plan), host_(host) {}
 
-  MagnitudeRange pack_rows(int64_t batch, int64_t row, int64_t rows, int64_t k, int64_t depth,
-                           T* target, int64_t row_stride, int64_t part_stride) const override;
+  LeftView<T> view(int64_t batch, int64_t row, int64_t rows, int64_t k, int64_t depth,
+                   LeftBuffer<T>& buffer) const override;
   MagnitudeRange pack_columns(int64_t batch, int64_t column, int64_t columns, int64_t k,
                               int64_t depth, T* target, int64_t panel, int64_t panel_stride,
                               int64_t part_stride) const override;
-  /// pack_rows with an offset, in elements, instead of a batch number.
-  MagnitudeRange pack_rows_at(int64_t offset, int64_t row, int64_t rows, int64_t k, int64_t depth,
-                              T* target, int64_t row_stride, int64_t part_stride) const;
+  bool can_multiply_few_rows() const override;
+  void multiply_few_rows(int64_t batch, int64_t column, int64_t columns, int64_t k, int64_t depth,
+                         const T* const* left, int64_t rows, T* sums,
+                         int64_t sums_stride) const override;
+
+  /// Packs rows: part p of element (row + r, k + i) goes to
+  /// target[p * part_stride + r * row_stride + i]. `offset`, in elements, stands for the batch.
+  MagnitudeRange pack_rows(int64_t offset, int64_t row, int64_t rows, int64_t k, int64_t depth,
+                           T* target, int64_t row_stride, int64_t part_stride) const;
 
  private:
   const StridedMatrix& matrix_;
@@ -55,7 +61,7 @@ class StridedTiles final : public ResultTiles<Acc> {
  public:
   StridedTiles(const StridedResult& result, const HostKernels& host);
 
-  Acc* direct(int64_t batch, int64_t row, int64_t column) const override;
+  Acc* direct(int64_t batch, int64_t row, int64_t column, int64_t columns) const override;
   int64_t direct_stride() const override { return result_.rows.stride(); }
   void store(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns,
              const Acc* totals, int64_t stride) const override;
