@@ -58,6 +58,8 @@ class StepWriter {
     to_.put<uint8_t>(pattern.canonical_zero);
     to_.put<uint8_t>(pattern.canonical_nan);
     to_.put(pattern.pair);
+    to_.put<uint8_t>(pattern.take_nan);
+    to_.put<uint8_t>(pattern.take_first);
   }
   void put(const LibraryStep& step) {
     to_.put(step.kind);
@@ -174,13 +176,15 @@ class StepReader {
   }
   RegionPattern pattern() {
     RegionPattern pattern;
-    pattern.kind = from_.get_enum<RegionPattern::Kind>(5);
+    pattern.kind = from_.get_enum<RegionPattern::Kind>(6);
     pattern.op = from_.get_enum<hlo::OpKind>(hlo::kNumOpKinds);
     pattern.direction = from_.get_enum<RegionPattern::Direction>(6);
     pattern.total_order = from_.get_flag();
     pattern.canonical_zero = from_.get_flag();
     pattern.canonical_nan = from_.get_flag();
     pattern.pair = from_.get<int32_t>();
+    pattern.take_nan = from_.get_flag();
+    pattern.take_first = from_.get_flag();
     return pattern;
   }
   LibraryStep library() {
