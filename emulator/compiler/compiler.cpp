@@ -89,9 +89,9 @@ void separate_reshapes(hlo::Block& block, const Signature& signature) {
     const bool dense = strides_of(signature.results[i], value->type.shape) ==
                        hlo::row_major_strides(value->type.shape);
     if (dense || !value->def || value->def->kind() != OpKind::kReshape) continue;
-    auto copy = std::make_unique<Op>(
-        OpKind::kConvert, std::vector<Value*>{value}, hlo::Attributes{},
-        std::vector<std::unique_ptr<hlo::Block>>{}, std::vector<hlo::TensorType>{value->type});
+    auto copy = std::make_unique<Op>(OpKind::kConvert, std::vector<Value*>{value},
+                                     hlo::Attributes{}, std::vector<std::unique_ptr<hlo::Block>>{},
+                                     std::vector<hlo::TensorType>{value->type});
     copy->parent = &block;
     terminator.set_operand(static_cast<int>(i), copy->result());
     block.ops().insert(block.ops().end() - 1, std::move(copy));
@@ -102,7 +102,10 @@ void separate_reshapes(hlo::Block& block, const Signature& signature) {
 class Lowering {
  public:
   Lowering(const Placement& placement, const Target& target)
-      : placement_(placement), target_(target), code_(target.isa) {}
+      : placement_(placement),
+        target_(target),
+        code_(target.isa),
+        scratch_bytes_((placement.scratch_bytes + 63) / 64 * 64) {}
 
   Program lower(const BlockPlan& plan) {
     Program program;
@@ -131,6 +134,8 @@ class Lowering {
 
   std::vector<std::byte> object() { return code_.compile(); }
   std::vector<KernelDescription> descriptions() { return std::move(descriptions_); }
+  /// Of temporaries, and of what loops keep between kernels.
+  int64_t scratch_bytes() const { return scratch_bytes_; }
 
  private:
   static Address address(const Place& place) { return {place.entry, place.offset}; }
@@ -152,6 +157,10 @@ class Lowering {
         continue;
       }
       const Schedule schedule = make_schedule(kernel, placement_, vector_bytes(target_.isa));
+      if (should_split_lanes(kernel, schedule)) {
+        lower_split(kernel, schedule, program);
+        continue;
+      }
       const CodeModule::Function function = code_.add_loop(kernel, schedule);
       program.steps.push_back(LoopStep{.function = function.number,
                                        .units = schedule.units,
@@ -159,6 +168,25 @@ class Lowering {
                                        .scratch_bytes = function.scratch_bytes});
     }
     if (any) descriptions_.push_back(describe_loops(step));
+  }
+
+  void lower_split(const LoopKernel& kernel, const Schedule& schedule, Program& program) {
+    int64_t values = 0;
+    for (const LoopReduction& reduction : kernel.reductions) {
+      values += static_cast<int64_t>(reduction.inputs.size());
+    }
+    LaneSplit split{.groups = 2,
+                    .finishes = false,
+                    .entry = placement_.table.scratch(),
+                    .offset = scratch_bytes_};
+    scratch_bytes_ += schedule.units * values * kSplitLaneBytes;
+    const CodeModule::Function groups = code_.add_loop(kernel, schedule, split);
+    program.steps.push_back(
+        LoopStep{.function = groups.number, .units = schedule.units * split.groups, .grain = 1});
+    split.finishes = true;
+    const CodeModule::Function tree = code_.add_loop(kernel, schedule, split);
+    program.steps.push_back(
+        LoopStep{.function = tree.number, .units = schedule.units, .grain = schedule.units});
   }
 
   bool is_plain_load(const LoopKernel& kernel) const {
@@ -317,6 +345,7 @@ class Lowering {
   const Placement& placement_;
   const Target& target_;
   CodeModule code_;
+  int64_t scratch_bytes_;
   std::vector<KernelDescription> descriptions_;
 };
 
@@ -340,7 +369,7 @@ std::shared_ptr<const Executable> compile(const hlo::Module& module, const Signa
   Lowering lowering(placement, target);
   image.isa = target.isa;
   image.program = lowering.lower(plan);
-  image.scratch_bytes = placement.scratch_bytes;
+  image.scratch_bytes = lowering.scratch_bytes();
   image.constants = placement.constants;
   image.object = lowering.object();
   image.kernels = lowering.descriptions();

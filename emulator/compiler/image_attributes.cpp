@@ -9,15 +9,27 @@ using hlo::Attribute;
 
 // One overload a member type of Attribute, in both directions.
 
-void put(ImageWriter& to, bool value) { to.put<uint8_t>(value); }
-void put(ImageWriter& to, int64_t value) { to.put(value); }
-void put(ImageWriter& to, double value) { to.put(value); }
-void put(ImageWriter& to, const std::string& value) { to.put(value); }
-void put(ImageWriter& to, const hlo::EnumValue& value) { to.put(value.value); }
+void put(ImageWriter& to, bool value) {
+  to.put<uint8_t>(value);
+}
+void put(ImageWriter& to, int64_t value) {
+  to.put(value);
+}
+void put(ImageWriter& to, double value) {
+  to.put(value);
+}
+void put(ImageWriter& to, const std::string& value) {
+  to.put(value);
+}
+void put(ImageWriter& to, const hlo::EnumValue& value) {
+  to.put(value.value);
+}
 void put(ImageWriter& to, const hlo::EnumValues& values) {
   to.put_all(values, [&](const hlo::EnumValue& value) { put(to, value); });
 }
-void put(ImageWriter& to, const hlo::Dims& value) { to.put(value); }
+void put(ImageWriter& to, const hlo::Dims& value) {
+  to.put(value);
+}
 void put(ImageWriter& to, const std::vector<bool>& values) {
   to.put<uint64_t>(values.size());
   for (const bool value : values) put(to, value);
@@ -31,7 +43,9 @@ void put(ImageWriter& to, const hlo::Literal& value) {
   put_type(to, value.type());
   to.put(value.bytes());
 }
-void put(ImageWriter& to, const hlo::SymbolRef& value) { to.put(value.name); }
+void put(ImageWriter& to, const hlo::SymbolRef& value) {
+  to.put(value.name);
+}
 void put(ImageWriter& to, const std::vector<hlo::SymbolRef>& values) {
   to.put_all(values, [&](const hlo::SymbolRef& value) { put(to, value); });
 }
@@ -69,15 +83,27 @@ void put(ImageWriter& to, const hlo::ScatterDimensionNumbers& value) {
   to.put(value.index_vector_dim);
 }
 
-void get(ImageReader& from, bool& value) { value = from.get_flag(); }
-void get(ImageReader& from, int64_t& value) { value = from.get<int64_t>(); }
-void get(ImageReader& from, double& value) { value = from.get<double>(); }
-void get(ImageReader& from, std::string& value) { value = from.get_text(); }
-void get(ImageReader& from, hlo::EnumValue& value) { value.value = from.get_text(); }
+void get(ImageReader& from, bool& value) {
+  value = from.get_flag();
+}
+void get(ImageReader& from, int64_t& value) {
+  value = from.get<int64_t>();
+}
+void get(ImageReader& from, double& value) {
+  value = from.get<double>();
+}
+void get(ImageReader& from, std::string& value) {
+  value = from.get_text();
+}
+void get(ImageReader& from, hlo::EnumValue& value) {
+  value.value = from.get_text();
+}
 void get(ImageReader& from, hlo::EnumValues& values) {
   values = from.get_all([&] { return hlo::EnumValue{from.get_text()}; });
 }
-void get(ImageReader& from, hlo::Dims& value) { value = from.get_ints(); }
+void get(ImageReader& from, hlo::Dims& value) {
+  value = from.get_ints();
+}
 void get(ImageReader& from, std::vector<bool>& values) {
   for (const uint8_t value : from.get_all([&] { return from.get<uint8_t>(); })) {
     values.push_back(value != 0);
@@ -96,7 +122,9 @@ void get(ImageReader& from, hlo::Literal& value) {
   }
   value = hlo::Literal(std::move(type), std::move(bytes));
 }
-void get(ImageReader& from, hlo::SymbolRef& value) { value.name = from.get_text(); }
+void get(ImageReader& from, hlo::SymbolRef& value) {
+  value.name = from.get_text();
+}
 void get(ImageReader& from, std::vector<hlo::SymbolRef>& values) {
   values = from.get_all([&] { return hlo::SymbolRef{from.get_text()}; });
 }
@@ -180,8 +208,7 @@ hlo::Attributes get_attributes(ImageReader& image) {
     const std::string name = image.get_text();
     const size_t which = image.get<uint8_t>();
     if (which >= kAlternatives) ImageReader::fail("an attribute of unknown kind");
-    attributes.set(name,
-                   get_alternative(image, which, std::make_index_sequence<kAlternatives>()));
+    attributes.set(name, get_alternative(image, which, std::make_index_sequence<kAlternatives>()));
   }
   return attributes;
 }

@@ -21,7 +21,8 @@ uint64_t checksum(std::span<const std::byte> bytes) {
   return hash;
 }
 
-// Writing ------------------------------------------------------------------------------------------
+// Writing
+// ------------------------------------------------------------------------------------------
 
 class StepWriter {
  public:
@@ -107,7 +108,8 @@ void put_description(ImageWriter& to, const KernelDescription& description) {
   to.put(description.bytes_written);
 }
 
-// Reading ------------------------------------------------------------------------------------------
+// Reading
+// ------------------------------------------------------------------------------------------
 
 class StepReader {
  public:
@@ -188,17 +190,17 @@ class StepReader {
     return pattern;
   }
   LibraryStep library() {
-    LibraryStep step{.kind = from_.get_enum<hlo::OpKind>(hlo::kNumOpKinds),
-                     .target = from_.get_text(),
-                     .attributes = get_attributes(from_),
-                     .operands = from_.get_all([&] { return array(); }),
-                     .results = from_.get_all([&] { return array(); }),
-                     .region_functions = from_.get_all([&] { return int{from_.get<int32_t>()}; }),
-                     .region_ops = from_.get_all(
-                         [&] { return from_.get_enum<hlo::OpKind>(hlo::kNumOpKinds); }),
-                     .region_patterns = from_.get_all([&] { return pattern(); }),
-                     .mxu_depth = from_.get<int32_t>(),
-                     .regions = {}};
+    LibraryStep step{
+        .kind = from_.get_enum<hlo::OpKind>(hlo::kNumOpKinds),
+        .target = from_.get_text(),
+        .attributes = get_attributes(from_),
+        .operands = from_.get_all([&] { return array(); }),
+        .results = from_.get_all([&] { return array(); }),
+        .region_functions = from_.get_all([&] { return int{from_.get<int32_t>()}; }),
+        .region_ops = from_.get_all([&] { return from_.get_enum<hlo::OpKind>(hlo::kNumOpKinds); }),
+        .region_patterns = from_.get_all([&] { return pattern(); }),
+        .mxu_depth = from_.get<int32_t>(),
+        .regions = {}};
     return step;
   }
   CopyStep copy() {

@@ -29,9 +29,10 @@ CodeModule::Impl& CodeModule::impl() {
   return *impl_;
 }
 
-CodeModule::Function CodeModule::add_loop(const LoopKernel& kernel, const Schedule& schedule) {
+CodeModule::Function CodeModule::add_loop(const LoopKernel& kernel, const Schedule& schedule,
+                                          std::optional<LaneSplit> split) {
   const int number = count_++;
-  KernelFunction function(impl().module, kernel, schedule, isa_, function_name(number));
+  KernelFunction function(impl().module, kernel, schedule, isa_, function_name(number), split);
   return {number, function.emit()};
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "emulator/compiler/compiler.h"
@@ -22,7 +23,8 @@ class CodeModule {
     int number = 0;             ///< its name is function_name(number)
     int64_t scratch_bytes = 0;  ///< of one call
   };
-  Function add_loop(const LoopKernel& kernel, const Schedule& schedule);
+  Function add_loop(const LoopKernel& kernel, const Schedule& schedule,
+                    std::optional<LaneSplit> split = std::nullopt);
   /// A RegionFunction: elements are read and written through the pointers it is given.
   int add_region(const hlo::Block& region);
 

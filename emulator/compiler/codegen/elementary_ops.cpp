@@ -1,5 +1,6 @@
 // Elementary functions: the templates of emulator/tensorcore/vpu, run on the code generator's
 // machine.
+#include <optional>
 #include <string>
 
 #include "emulator/base/error.h"
@@ -7,8 +8,6 @@
 #include "emulator/compiler/codegen/llvm_machine.h"
 #include "emulator/tensorcore/vpu/complex_functions.h"
 #include "emulator/tensorcore/vpu/elementary.h"
-
-#include <optional>
 
 namespace tpu::compiler {
 

@@ -10,9 +10,11 @@ using hlo::ElementType;
 using llvm::Value;
 
 KernelFunction::KernelFunction(llvm::Module& module, const LoopKernel& kernel,
-                               const Schedule& schedule, HostIsa isa, const std::string& name)
+                               const Schedule& schedule, HostIsa isa, const std::string& name,
+                               std::optional<LaneSplit> split)
     : kernel_(kernel),
       schedule_(schedule),
+      split_(split),
       module_(module),
       b_(module.getContext()),
       ops_(b_, isa) {
@@ -45,7 +47,7 @@ int64_t KernelFunction::emit() {
       emit_map();
       break;
     case LoopForm::kRows:
-      emit_rows();
+      split_ && !split_->finishes ? emit_lane_groups() : emit_rows();
       break;
     case LoopForm::kColumns:
       emit_columns();
@@ -195,6 +197,7 @@ void KernelFunction::for_units(const std::function<void(const std::vector<Value*
     const int64_t size = schedule_.sizes[schedule_.vector];
     sizes.push_back((size + schedule_.chunk - 1) / schedule_.chunk);
   }
+  if (split_ && !split_->finishes) sizes.push_back(split_->groups);
   std::vector<Value*> first(sizes.size());
   Value* rest = begin_;
   for (size_t i = sizes.size(); i-- > 0;) {

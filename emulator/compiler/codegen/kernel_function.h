@@ -19,15 +19,15 @@ namespace tpu::compiler {
 /// Emits `void name(ptr table, i64 begin, i64 end, ptr scratch)`: the kernel's units [begin, end).
 /// Values are emitted at the outermost level where they are known:
 ///   kOnce    before all loops
-///   kUnit    once a unit (a row; a chunk of a map's or columns' vectorised variable; a row of tiles)
-///   kColumn  for kColumns, once a vector of columns
-///   kPoint   in the innermost loop
+///   kUnit    once a unit (a row; a chunk of a map's or columns' vectorised variable; a row of
+///   tiles) kColumn  for kColumns, once a vector of columns kPoint   in the innermost loop
 class KernelFunction {
  public:
   enum class Level : uint8_t { kOnce, kUnit, kColumn, kPoint };
 
   KernelFunction(llvm::Module& module, const LoopKernel& kernel, const Schedule& schedule,
-                 HostIsa isa, const std::string& name);
+                 HostIsa isa, const std::string& name,
+                 std::optional<LaneSplit> split = std::nullopt);
 
   /// Emits the whole function; returns the bytes of scratch that one call needs.
   int64_t emit();
@@ -50,6 +50,7 @@ class KernelFunction {
   void emit_map();
   void emit_tiles();
   void emit_rows();
+  void emit_lane_groups();
   void emit_columns();
 
   // Loops. Bodies run with the builder inside of the loop.
@@ -110,6 +111,12 @@ class KernelFunction {
   void finish_row(int reduction, std::vector<Lanes> lanes);
   bool register_pass(int pass) const;
   void emit_register_pass(int pass);
+  using RowLanes = std::vector<std::vector<Lanes>>;  // by reduction of the pass, by value
+  RowLanes values_at(const std::vector<int>& reductions, const Block& block);
+  void accumulate_run(const std::vector<int>& reductions, RowLanes& lanes, Value* first, int width,
+                      int64_t begin, int64_t end);
+  Value* split_pointer(Value* row, int64_t value);
+  Value* row_number();
   void emit_memory_pass(int pass);
   void emit_pass_stores(int pass, const Block& block);
   bool pass_has_stores(int pass) const;
@@ -129,6 +136,7 @@ class KernelFunction {
 
   const LoopKernel& kernel_;
   const Schedule& schedule_;
+  const std::optional<LaneSplit> split_;
   llvm::Module& module_;
   llvm::IRBuilder<> b_;
   ElementOps ops_;

@@ -252,6 +252,7 @@ void KernelFunction::finish_row(int reduction, std::vector<Lanes> lanes) {
 // ------------------------------------------------------------------------
 
 bool KernelFunction::register_pass(int pass) const {
+  if (split_) return true;
   if (schedule_.sizes.size() != static_cast<size_t>(schedule_.num_outer) + 1) return false;
   if (schedule_.reduced_count() < 2 * kReduceLanes || pass_has_stores(pass)) return false;
   int total = 0, accumulators = 0;
@@ -263,6 +264,55 @@ bool KernelFunction::register_pass(int pass) const {
   return accumulators > 0 && accumulators <= 2 && total <= kRegisterCost;
 }
 
+KernelFunction::RowLanes KernelFunction::values_at(const std::vector<int>& reductions,
+                                                   const Block& block) {
+  clear_points();
+  position_ = block.index;
+  RowLanes all;
+  for (int reduction : reductions) all.push_back(input_values(reduction, block));
+  return all;
+}
+
+// Takes in the blocks of `width` lanes at first + k for k = begin, begin + 32, ... below `end`.
+void KernelFunction::accumulate_run(const std::vector<int>& reductions, RowLanes& lanes,
+                                    Value* first, int width, int64_t begin, int64_t end) {
+  if (begin >= end) return;
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* loop = llvm::BasicBlock::Create(b_.getContext(), "lanes", function_);
+  llvm::BasicBlock* done = llvm::BasicBlock::Create(b_.getContext(), "lanes.done", function_);
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  llvm::PHINode* index = b_.CreatePHI(b_.getInt64Ty(), 2);
+  index->addIncoming(b_.getInt64(begin), before);
+  std::vector<llvm::PHINode*> carried;
+  const auto carry = [&](Value*& value) {
+    if (!value) return;
+    llvm::PHINode* phi = b_.CreatePHI(value->getType(), 2);
+    phi->addIncoming(value, before);
+    carried.push_back(phi);
+    value = phi;
+  };
+  for (auto& of_reduction : lanes) {
+    for (Lanes& one : of_reduction) {
+      carry(one.value);
+      carry(one.imag);
+    }
+  }
+  const RowLanes x = values_at(reductions, {b_.CreateAdd(first, index), width, nullptr, 0});
+  size_t next_phi = 0;
+  for (size_t r = 0; r < reductions.size(); ++r) {
+    lanes[r] = apply(reductions[r], lanes[r], x[r], width);
+    for (const Lanes& one : lanes[r]) {
+      carried[next_phi++]->addIncoming(one.value, b_.GetInsertBlock());
+      if (one.imag) carried[next_phi++]->addIncoming(one.imag, b_.GetInsertBlock());
+    }
+  }
+  Value* next = b_.CreateNSWAdd(index, b_.getInt64(kReduceLanes));
+  index->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, b_.getInt64(end)), loop, done);
+  b_.SetInsertPoint(done);
+}
+
 void KernelFunction::emit_register_pass(int pass) {
   std::vector<int> running;
   for (size_t r = 0; r < kernel_.reductions.size(); ++r) {
@@ -270,54 +320,26 @@ void KernelFunction::emit_register_pass(int pass) {
   }
   const int64_t size = schedule_.reduced_count();
   const int64_t even = size / kReduceLanes * kReduceLanes;
-  const auto values_at = [&](const Block& block) {
-    clear_points();
-    position_ = block.index;
-    std::vector<std::vector<Lanes>> all;
-    for (int reduction : running) all.push_back(input_values(reduction, block));
-    return all;
-  };
-  std::vector<std::vector<Lanes>> lanes = values_at({b_.getInt64(0), kReduceLanes, nullptr, 0});
-  if (even > kReduceLanes) {
-    llvm::BasicBlock* before = b_.GetInsertBlock();
-    llvm::BasicBlock* loop = llvm::BasicBlock::Create(b_.getContext(), "lanes", function_);
-    llvm::BasicBlock* done = llvm::BasicBlock::Create(b_.getContext(), "lanes.done", function_);
-    b_.CreateBr(loop);
-    b_.SetInsertPoint(loop);
-    llvm::PHINode* index = b_.CreatePHI(b_.getInt64Ty(), 2);
-    index->addIncoming(b_.getInt64(kReduceLanes), before);
-    std::vector<llvm::PHINode*> carried;
-    const auto carry = [&](Value*& value) {
-      if (!value) return;
-      llvm::PHINode* phi = b_.CreatePHI(value->getType(), 2);
-      phi->addIncoming(value, before);
-      carried.push_back(phi);
-      value = phi;
-    };
-    for (auto& of_reduction : lanes) {
-      for (Lanes& one : of_reduction) {
-        carry(one.value);
-        carry(one.imag);
+  RowLanes lanes;
+  if (split_) {
+    int64_t number = 0;
+    for (int reduction : running) {
+      lanes.emplace_back();
+      for (int input : kernel_.reductions[reduction].inputs) {
+        lanes.back().push_back(load_lanes(kernel_.nodes[input].type,
+                                          split_pointer(row_number(), number++), nullptr,
+                                          b_.getInt64(0), kReduceLanes));
       }
     }
-    const auto x = values_at({index, kReduceLanes, nullptr, 0});
-    size_t next_phi = 0;
-    for (size_t r = 0; r < running.size(); ++r) {
-      lanes[r] = apply(running[r], lanes[r], x[r], kReduceLanes);
-      for (const Lanes& one : lanes[r]) {
-        carried[next_phi++]->addIncoming(one.value, b_.GetInsertBlock());
-        if (one.imag) carried[next_phi++]->addIncoming(one.imag, b_.GetInsertBlock());
-      }
-    }
-    Value* next = b_.CreateNSWAdd(index, b_.getInt64(kReduceLanes));
-    index->addIncoming(next, b_.GetInsertBlock());
-    b_.CreateCondBr(b_.CreateICmpSLT(next, b_.getInt64(even)), loop, done);
-    b_.SetInsertPoint(done);
+  } else {
+    lanes = values_at(running, {b_.getInt64(0), kReduceLanes, nullptr, 0});
+    accumulate_run(running, lanes, b_.getInt64(0), kReduceLanes, kReduceLanes, even);
   }
   if (even < size) {
     std::vector<llvm::Constant*> valid;
     for (int i = 0; i < kReduceLanes; ++i) valid.push_back(b_.getInt1(i < size - even));
-    const auto x = values_at({b_.getInt64(even), kReduceLanes, b_.getTrue(), size - even});
+    const RowLanes x =
+        values_at(running, {b_.getInt64(even), kReduceLanes, b_.getTrue(), size - even});
     for (size_t r = 0; r < running.size(); ++r) {
       const std::vector<Lanes> next = apply(running[r], lanes[r], x[r], kReduceLanes);
       for (size_t i = 0; i < next.size(); ++i) {
@@ -329,6 +351,51 @@ void KernelFunction::emit_register_pass(int pass) {
   for (size_t r = 0; r < running.size(); ++r) {
     finish_row(running[r], tree(running[r], lanes[r], kReduceLanes));
   }
+}
+
+// Rows split by lanes
+// ------------------------------------------------------------------------------
+
+Value* KernelFunction::row_number() {
+  Value* row = b_.getInt64(0);
+  for (int v = 0; v < schedule_.num_outer; ++v) {
+    row = b_.CreateAdd(b_.CreateMul(row, b_.getInt64(schedule_.sizes[v])), index_[v]);
+  }
+  return row;
+}
+
+// Where the lanes of a row's reduced value number `value` lie.
+Value* KernelFunction::split_pointer(Value* row, int64_t value) {
+  int64_t values = 0;
+  for (const LoopReduction& reduction : kernel_.reductions) {
+    values += static_cast<int64_t>(reduction.inputs.size());
+  }
+  Value* base = b_.CreateConstGEP1_64(b_.getInt8Ty(), table_entry(split_->entry),
+                                      split_->offset + value * kSplitLaneBytes);
+  return add_bytes(base, row, values * kSplitLaneBytes);
+}
+
+void KernelFunction::emit_lane_groups() {
+  std::vector<int> all;
+  for (size_t r = 0; r < kernel_.reductions.size(); ++r) all.push_back(static_cast<int>(r));
+  const int width = kReduceLanes / split_->groups;
+  const int64_t even = schedule_.reduced_count() / kReduceLanes * kReduceLanes;
+  for_units([&](const std::vector<Value*>& digits) {
+    for (size_t v = 0; v + 1 < digits.size(); ++v) index_[v] = digits[v];
+    begin_unit();
+    emit_unit_nodes(0);
+    Value* first = b_.CreateMul(digits.back(), b_.getInt64(width));
+    RowLanes lanes = values_at(all, {first, width, nullptr, 0});
+    accumulate_run(all, lanes, first, width, kReduceLanes, even);
+    int64_t number = 0;
+    for (size_t r = 0; r < all.size(); ++r) {
+      for (size_t i = 0; i < lanes[r].size(); ++i) {
+        const ElementType type = kernel_.nodes[kernel_.reductions[r].inputs[i]].type;
+        store_lanes(type, lanes[r][i], split_pointer(row_number(), number++), nullptr, first,
+                    width);
+      }
+    }
+  });
 }
 
 }  // namespace tpu::compiler

@@ -37,9 +37,9 @@ void KernelFunction::emit_tiles() {
       if (v == cross) row = within(b_.CreateMul(digits[v], b_.getInt64(tile)), rows);
     }
     chunk_begin_ = b_.CreateMul(digits.back(), b_.getInt64(schedule_.chunk));
-    chunk_end_ = b_.CreateBinaryIntrinsic(
-        llvm::Intrinsic::smin, b_.CreateAdd(chunk_begin_, b_.getInt64(schedule_.chunk)),
-        b_.getInt64(columns));
+    chunk_end_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                          b_.CreateAdd(chunk_begin_, b_.getInt64(schedule_.chunk)),
+                                          b_.getInt64(columns));
     begin_unit();
     emit_unit_nodes(0);
     for_each(chunk_begin_, chunk_end_, tile, [&](Value* first_column) {
@@ -85,8 +85,7 @@ void KernelFunction::load_tile(int node, Value* row, Value* column) {
       const std::vector<Value*> across = transposed(std::move(along));
       for (int64_t k = 0; k < kBlock; ++k) {
         Value* offset = b_.CreateAdd(j, b_.getInt64((i + k) * schedule_.tile));
-        b_.CreateAlignedStore(across[k], b_.CreateGEP(element, tile_buffers_[node], offset),
-                              align);
+        b_.CreateAlignedStore(across[k], b_.CreateGEP(element, tile_buffers_[node], offset), align);
       }
     }
   });

@@ -50,7 +50,36 @@ void copy_row(const T* source, int64_t source_stride, T* target, int64_t target_
   }
 }
 
-constexpr int64_t kBlock = 32;          // side of a transposed block, in elements
+// target[r * target_stride + j] = source[j * source_stride + r] for r < rows and j < n. Squares of
+// a cache line's side go through a buffer: lines far apart, which may all fall into one set of the
+// cache, are then read once and written once.
+template <class T>
+void transpose_block(const T* source, int64_t source_stride, T* target, int64_t target_stride,
+                     int64_t rows, int64_t n) {
+  constexpr int64_t kSide = std::max<int64_t>(64 / sizeof(T), 8);
+  T square[kSide][kSide];
+  for (int64_t r = 0; r < rows; r += kSide) {
+    for (int64_t j = 0; j < n; j += kSide) {
+      const T* from = source + j * source_stride + r;
+      T* to = target + r * target_stride + j;
+      if (rows - r >= kSide && n - j >= kSide) {
+        for (int64_t k = 0; k < kSide; ++k) {
+          std::memcpy(square[k], from + k * source_stride, sizeof square[k]);
+        }
+        for (int64_t i = 0; i < kSide; ++i) {
+          for (int64_t k = 0; k < kSide; ++k) to[i * target_stride + k] = square[k][i];
+        }
+        continue;
+      }
+      const int64_t height = std::min(kSide, rows - r), width = std::min(kSide, n - j);
+      for (int64_t i = 0; i < height; ++i) {
+        for (int64_t k = 0; k < width; ++k) to[i * target_stride + k] = from[k * source_stride + i];
+      }
+    }
+  }
+}
+
+constexpr int64_t kBlock = 64;          // side of a transposed block, in elements
 constexpr int64_t kRowBytes = 1 << 16;  // long rows are cut for the threads
 
 }  // namespace
@@ -113,9 +142,13 @@ void CopyPlan::run_units(const std::byte* source, std::byte* target, int64_t beg
       const T* from =
           reinterpret_cast<const T*>(source) + at.offset(0) + i * column_source_ + j * row_source_;
       T* to = reinterpret_cast<T*>(target) + at.offset(1) + i * column_target_ + j * row_target_;
-      for (int64_t r = 0; r < rows; ++r) {
-        copy_row(from + r * column_source_, row_source_, to + r * column_target_, row_target_,
-                 length);
+      if (column_source_ == 1 && row_target_ == 1) {
+        transpose_block(from, row_source_, to, column_target_, rows, length);
+      } else {
+        for (int64_t r = 0; r < rows; ++r) {
+          copy_row(from + r * column_source_, row_source_, to + r * column_target_, row_target_,
+                   length);
+        }
       }
       if (++block == blocks) {
         block = 0;

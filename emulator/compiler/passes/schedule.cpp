@@ -229,7 +229,8 @@ class Scheduler {
   // A load that steps by 1 along an outer variable, but by more along the vectorised one, would
   // touch a cache line for each element.
   void choose_tiles() {
-    if (schedule_.form != LoopForm::kMap || schedule_.in_place || schedule_.sizes.size() < 2) return;
+    if (schedule_.form != LoopForm::kMap || schedule_.in_place || schedule_.sizes.size() < 2)
+      return;
     const int vector = schedule_.vector;
     int64_t most = 0;
     for (size_t i = 0; i < kernel_.nodes.size(); ++i) {
@@ -316,6 +317,20 @@ class Scheduler {
 
 int64_t Schedule::reduced_count() const {
   return std::accumulate(sizes.begin() + num_outer, sizes.end(), int64_t{1}, std::multiplies<>());
+}
+
+bool should_split_lanes(const LoopKernel& kernel, const Schedule& schedule) {
+  constexpr int64_t kManyRows = 4, kLongRow = 1 << 17;
+  const bool one_run = static_cast<int>(schedule.sizes.size()) == schedule.num_outer + 1;
+  if (schedule.form != LoopForm::kRows || schedule.passes > 1 || !one_run) return false;
+  if (schedule.units >= kManyRows || schedule.reduced_count() < kLongRow) return false;
+  for (const MemoryAccess& store : schedule.stores) {
+    if (store.strides.back() != 0) return false;  // writes elements of the row, too
+  }
+  for (const LoopNode& node : kernel.nodes) {
+    if (hlo::is_complex(node.type)) return false;
+  }
+  return true;
 }
 
 Schedule make_schedule(const LoopKernel& kernel, const Placement& placement, int vector_bytes) {

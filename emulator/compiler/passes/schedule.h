@@ -59,6 +59,19 @@ struct Schedule {
 /// ascending order; then lane l takes in lane l + h for h = 16, 8, 4, 2, 1.
 inline constexpr int kReduceLanes = 32;
 
+/// A few long rows are reduced in two kernels: groups of lanes on their own (a unit is a group of a
+/// row), which leave their lanes in memory, then the tree.
+struct LaneSplit {
+  int groups = 2;
+  bool finishes = false;  ///< the second kernel
+  int entry = -1;         ///< of the table of addresses, where the lanes lie ...
+  int64_t offset = 0;  ///< ... at this byte: for each row and reduced value 32 of 8 bytes or less
+};
+/// True if splitting pays.
+bool should_split_lanes(const LoopKernel& kernel, const Schedule& schedule);
+/// Bytes between one row's lanes of one value and the next's.
+inline constexpr int64_t kSplitLaneBytes = 8 * kReduceLanes;
+
 /// `vector_bytes`: of a register of the target. Depends on where the values lie.
 Schedule make_schedule(const LoopKernel& kernel, const Placement& placement, int vector_bytes);
 
