@@ -1,4 +1,6 @@
 // Elementwise comparisons: the result is bool.
+#include <limits>
+
 #include "backend/aten/pointwise.h"
 
 namespace torch_tpu::aten {
@@ -11,6 +13,17 @@ LowerFunction comparison(std::string_view direction) {
       PointwiseResult::kBool);
 }
 
+LowerFunction is_infinity(double infinity) {
+  return unary(
+      Promotion::kDefault,
+      [infinity](const Pointwise& p) {
+        return p.is_float() ? p.b.compare(p.x[0], p.full(infinity), "EQ") : p.mask(false);
+      },
+      PointwiseResult::kBool);
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 }  // namespace
 
 void add_comparison(Table& table) {
@@ -20,6 +33,8 @@ void add_comparison(Table& table) {
       {"ge.Tensor", comparison("GE")}, {"ge.Scalar", comparison("GE")},
       {"gt.Tensor", comparison("GT")}, {"gt.Scalar", comparison("GT")},
       {"le.Tensor", comparison("LE")}, {"le.Scalar", comparison("LE")},
+      {"isposinf", is_infinity(kInfinity)},
+      {"isneginf", is_infinity(-kInfinity)},
       {"lt.Tensor", comparison("LT")}, {"lt.Scalar", comparison("LT")},
   };
   table.insert(table.end(), rows.begin(), rows.end());

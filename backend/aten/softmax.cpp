@@ -1,4 +1,6 @@
 // Softmax, its logarithm, and their gradients.
+#include <limits>
+
 #include "backend/aten/lowering_table.h"
 #include "backend/aten/reduction.h"
 
@@ -47,6 +49,23 @@ void log_softmax(Lowering& op) {
   op.result(op.convert(b.subtract(shifted, log_total), in.out));
 }
 
+// softmax, but a row in which everything is masked (-inf) gives zeros where softmax gives NaN.
+void safe_softmax(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self");
+  const DType out = op.dtype("dtype").value_or(self.dtype);
+  Value* x = op.convert(op.convert(self, out), compute_type(out));
+  const Dims dims = self.dim() == 0 ? Dims{} : Dims{wrap_dim(op.integer("dim"), self.dim())};
+  Value* largest = op.reduce(x, OpKind::kMaximum, dims, /*keepdim=*/true);
+  const double lowest = -std::numeric_limits<double>::infinity();
+  Value* masked = b.compare(largest, b.splat(largest->type, lowest), "EQ");
+  Value* exps = b.exponential(b.subtract(x, op.broadcast_to(largest, x->type.shape)));
+  Value* total = reduce_broadcast(op, exps, OpKind::kAdd, dims);
+  Value* zero = b.splat(x->type, 0.0);
+  op.result(op.convert(
+      b.select(op.broadcast_to(masked, x->type.shape), zero, b.divide(exps, total)), out));
+}
+
 struct SoftmaxGradient {
   Value *grad, *output;  ///< in the compute type
   Dims dims;
@@ -83,6 +102,7 @@ void add_softmax(Table& table) {
   const Table rows = {
       {"_softmax", softmax},
       {"_log_softmax", log_softmax},
+      {"_safe_softmax", safe_softmax},
       {"_softmax_backward_data", softmax_backward},
       {"_log_softmax_backward_data", log_softmax_backward},
   };
