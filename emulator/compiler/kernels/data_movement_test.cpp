@@ -37,7 +37,7 @@ TEST(DataMovement, BroadcastInDim) {
     const Literal x = random_array(choices);
     Dims dimensions, shape;
     for (int64_t size : x.type().shape) {
-      while (choices.coin()) shape.push_back(choices.in(1, 3));
+      if (choices.coin()) shape.push_back(choices.in(1, 3));
       dimensions.push_back(static_cast<int64_t>(shape.size()));
       shape.push_back(size == 1 ? choices.in(1, 4) : size);
     }
@@ -81,7 +81,7 @@ TEST(DataMovement, Concatenate) {
     TensorType type = first.type();
     const int64_t dimension = choices.in(0, type.rank() - 1);
     std::vector<Literal> inputs = {first};
-    while (choices.coin()) {
+    for (int64_t more = choices.in(0, 3); more > 0; --more) {
       type.shape[static_cast<size_t>(dimension)] = choices.in(0, 4);
       inputs.push_back(random_literal(choices, type, Values::kAnything));
     }

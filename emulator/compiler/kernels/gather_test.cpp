@@ -51,7 +51,7 @@ OpCase random_gather(Choices& choices) {
       numbers.start_index_map.insert(numbers.start_index_map.begin() + at, dimension);
     }
   }
-  while (choices.coin()) batch.push_back(choices.in(1, 4));
+  for (int64_t more = choices.in(0, 2); more > 0; --more) batch.push_back(choices.in(1, 4));
   Dims index_shape = batch;
   const auto components = static_cast<int64_t>(numbers.start_index_map.size());
   numbers.index_vector_dim = static_cast<int64_t>(batch.size());

@@ -99,7 +99,7 @@ OpCase random_scatter(Choices& choices) {
                                                   dimension);
     }
   }
-  while (choices.coin()) batch.push_back(choices.in(1, 5));
+  for (int64_t more = choices.in(0, 2); more > 0; --more) batch.push_back(choices.in(1, 5));
   Dims index_shape = batch, update_shape = batch;
   const auto components = static_cast<int64_t>(numbers.scatter_dims_to_operand_dims.size());
   numbers.index_vector_dim = static_cast<int64_t>(batch.size());
