@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "backend/eager/program_cache.h"
 #include "backend/python/source_location.h"
 #include "backend/runtime/device.h"
 #include "backend/runtime/generator.h"
@@ -112,6 +113,27 @@ void bind_random(py::module_& module) {
              }));
 }
 
+// The fields of torch_tpu's `_get_cache_stats()`; durations in seconds.
+py::dict cache_stats() {
+  torch_tpu::eager::ProgramCache& cache = torch_tpu::eager::ProgramCache::instance();
+  const auto stats = cache.stats();
+  py::list entries;
+  int64_t compilations = 0;
+  cache.for_each([&](const torch_tpu::eager::Program& program) {
+    if (!program.compiled()) return;
+    ++compilations;
+    py::dict entry;
+    entry["compilation_duration"] = static_cast<double>(program.compile_time()) * 1e-9;
+    entries.append(entry);
+  });
+  py::dict result;
+  result["num_cache_reqs"] = stats.requests;
+  result["num_cache_hits"] = stats.hits;
+  result["num_compilations"] = compilations;
+  result["per_entry_stats"] = entries;
+  return result;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
@@ -120,6 +142,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
   bind_emulator(module);
   bind_settings(module);
   bind_random(module);
+  module.def("cache_stats", wrap_pybind_function(cache_stats));
   module.def("source_location", &torch_tpu::python::source_location);
   runtime::set_source_location_provider(&torch_tpu::python::source_location);
 }

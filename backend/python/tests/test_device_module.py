@@ -24,6 +24,7 @@ def test_accelerator_finds_the_device():
     torch.accelerator.synchronize()
 
 
+@pytest.mark.filterwarnings("ignore:<TorchTpu/ApiStage")
 def test_there_is_only_one_device():
     for call in (
         lambda: torch.accelerator.set_device_index(1),

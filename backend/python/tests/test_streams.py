@@ -56,6 +56,13 @@ def test_events():
     torch.accelerator.synchronize()
 
 
+def test_instances():
+    assert isinstance(torch.tpu.Stream(), torch.tpu.Stream)
+    assert isinstance(torch.accelerator.current_stream(), torch.tpu.Stream)
+    assert isinstance(torch.tpu.Event(), torch.tpu.Event)
+    assert not isinstance(torch.tpu.Stream(), torch.tpu.Event)
+
+
 def test_elapsed_time():
     start, end = torch.tpu.Event(enable_timing=True), torch.tpu.Event(enable_timing=True)
     start.record()

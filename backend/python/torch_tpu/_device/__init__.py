@@ -78,6 +78,11 @@ def init() -> None:
     _C.init()
 
 
+def _get_cache_stats() -> dict[str, object]:
+    """Requests, hits and compilations of the in-process compile cache; one entry a program."""
+    return _C.cache_stats()
+
+
 def _is_in_bad_fork() -> bool:
     """True in a forked child of a process that had used the device."""
     return _C.in_bad_fork()

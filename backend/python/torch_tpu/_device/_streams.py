@@ -12,46 +12,52 @@ _DEVICE_TYPE = int(torch._C._autograd.DeviceType.PrivateUse1.value)
 _UNITS = ("tensorcore", "sparsecore", "none")
 
 
-class Stream(torch.Stream):
+class _OfDevice(type):
+    """`isinstance` is true of PyTorch's generic object if it is one of this device.
+
+    The generic objects are what these classes make: PyTorch's own methods take no subclass.
+    """
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if not isinstance(instance, (torch.Stream, torch.Event)):
+            return False
+        return issubclass(cls, type(instance)) and instance.device.type == "tpu"
+
+
+class Stream(torch.Stream, metaclass=_OfDevice):
     """A stream of the device. `priority` and `pinned` are accepted and change nothing."""
 
-    def __new__(
+    def __new__(  # type: ignore[misc]
         cls,
         device: Any = None,
         priority: int = 0,
         *,
         stream_id: int | None = None,
         pinned: str = "tensorcore",
-    ) -> Stream:
+    ) -> torch.Stream:
         _index_of(device)
         if pinned not in _UNITS:
             raise ValueError(f"expected pinned to be one of {_UNITS}, got {pinned!r}")
         if stream_id is not None:
-            return super().__new__(cls, stream_id=stream_id, device_index=0, device_type=_DEVICE_TYPE)
-        return super().__new__(cls, device="tpu", priority=priority)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass
+            return torch.Stream(stream_id=stream_id, device_index=0, device_type=_DEVICE_TYPE)
+        return torch.Stream(device="tpu", priority=priority)
 
 
-class Event(torch.Event):
+class Event(torch.Event, metaclass=_OfDevice):
     """A point in a stream's work. Times are the host's."""
 
-    def __new__(
+    def __new__(  # type: ignore[misc]
         cls,
         enable_timing: bool = False,
         blocking: bool = False,
         interprocess: bool = False,
         external: bool = False,
         device: Any = None,
-    ) -> Event:
+    ) -> torch.Event:
         _index_of(device)
         if interprocess or external:
             raise NotImplementedError("events cannot be shared with other processes")
-        return super().__new__(cls, device="tpu", enable_timing=enable_timing, blocking=blocking)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass
+        return torch.Event(device="tpu", enable_timing=enable_timing, blocking=blocking)
 
 
 class stream:  # noqa: N801 (torch.cuda.stream has this name)
