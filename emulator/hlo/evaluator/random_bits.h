@@ -54,14 +54,17 @@ inline uint64_t join_words(uint32_t low, uint32_t high) {
   return uint64_t{high} << 32 | low;
 }
 
-/// PHILOX. The state is ui64[3], {key, counter low, counter high}, or ui64[2] with counter high 0.
+/// PHILOX. The state is ui64[3], {key, counter low, counter high}, or ui64[2], {key, counter low},
+/// where the key is the counter's high half, too.
 /// Block b has counter + b (128 bits). Types of up to 32 bits: element i is word i % 4 of block
 /// i / 4, cut to its width. 64 bits: words 2 (i % 2), low, and 2 (i % 2) + 1, high, of block i / 2.
 class PhiloxBits {
  public:
   /// `state`: 2 or 3 words.
   explicit PhiloxBits(std::span<const uint64_t> state)
-      : key_(split_words(state[0])), low_(state[1]), high_(state.size() > 2 ? state[2] : 0) {}
+      : key_(split_words(state[0])),
+        low_(state[1]),
+        high_(state.size() > 2 ? state[2] : state[0]) {}
 
   std::array<uint32_t, 4> block(uint64_t number) const {
     const uint64_t low = low_ + number;
