@@ -130,12 +130,19 @@ Value* square_of_itself(const Pointwise& p) {
   return p.b.multiply(p.x[0], p.x[0]);
 }
 
+Value* conjugate(const Pointwise& p) {
+  Value* x = p.x[0];
+  return p.is_complex() ? p.b.complex(p.b.real(x), p.b.negate(p.b.imag(x))) : x;
+}
+
 }  // namespace
 
 void add_pointwise_unary(Table& table) {
   const Table rows = {
       {"abs", unary(kKeep, absolute)},
       {"neg", unary(kKeep, negate)},
+      {"_conj_physical", unary(kKeep, conjugate)},
+      {"conj_physical", unary(kKeep, conjugate)},
       {"sign", unary(kKeep, sign)},
       {"sgn", unary(kKeep, sign)},
       {"bitwise_not", unary(kKeep, bitwise_not)},

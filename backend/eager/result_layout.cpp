@@ -1,7 +1,7 @@
 #include "backend/eager/result_layout.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 namespace torch_tpu::eager {
 namespace {
@@ -11,6 +11,19 @@ using tpu::hlo::Dims;
 
 Dims contiguous(const Dims& shape) {
   return tpu::hlo::row_major_strides(shape);
+}
+
+Dims channels_last(const Dims& shape) {
+  const size_t rank = shape.size();
+  Dims strides(rank);
+  strides[1] = 1;
+  int64_t next = std::max<int64_t>(shape[1], 1);
+  for (size_t d = rank - 1; d >= 2; --d) {
+    strides[d] = next;
+    next *= std::max<int64_t>(shape[d], 1);
+  }
+  strides[0] = next;
+  return strides;
 }
 
 // Strides of `operand` seen at `shape`: 0 where it is broadcast or where the dimension is missing.
@@ -55,7 +68,55 @@ std::vector<int64_t> fastest_first(std::span<const Dims> strides, const Dims& sh
   return order;
 }
 
+// True if walking `order` (fastest dimension first) meets the elements one after the other. The
+// stride of a dimension of size 1 does not matter.
+bool is_dense_in_order(const Tensor& x, std::span<const int64_t> order) {
+  int64_t expected = 1;
+  for (int64_t d : order) {
+    if (x.shape()[d] == 1) continue;
+    if (x.strides[d] != expected) return false;
+    expected *= x.shape()[d];
+  }
+  return true;
+}
+
+bool is_contiguous(const Tensor& x) {
+  std::vector<int64_t> order;
+  for (int64_t d = x.dim() - 1; d >= 0; --d) order.push_back(d);
+  return x.numel() == 0 || is_dense_in_order(x, order);
+}
+
+bool is_channels_last_contiguous(const Tensor& x) {
+  if (x.dim() != 4 && x.dim() != 5) return false;
+  std::vector<int64_t> order = {1};
+  for (int64_t d = x.dim() - 1; d >= 2; --d) order.push_back(d);
+  order.push_back(0);
+  return is_dense_in_order(x, order);
+}
+
+bool is_dense(const Tensor& x) {
+  std::vector<int64_t> order = aten::iota_dims(x.dim());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return x.strides[a] < x.strides[b]; });
+  return is_dense_in_order(x, order);
+}
+
+// TensorIterator's short cut for operands of one shape that agree on an order: nullopt if they do
+// not.
+std::optional<Dims> agreed_strides(const std::vector<Tensor>& operands, const Dims& shape) {
+  const auto all = [&](auto&& holds) { return std::all_of(operands.begin(), operands.end(), holds); };
+  if (!all([&](const Tensor& x) { return x.shape() == shape && x.strides.size() == shape.size(); })) {
+    return std::nullopt;
+  }
+  if (all(is_contiguous)) return contiguous(shape);
+  if (all(is_channels_last_contiguous)) return channels_last(shape);
+  const Dims& first = operands.front().strides;
+  if (all([&](const Tensor& x) { return x.strides == first && is_dense(x); })) return first;
+  return std::nullopt;
+}
+
 Dims like_operands(const std::vector<Tensor>& operands, const Dims& shape) {
+  if (const auto agreed = agreed_strides(operands, shape)) return *agreed;
   std::vector<Dims> strides;
   for (const Tensor& operand : operands) {
     if (!operand.strides.empty()) strides.push_back(broadcast_strides(operand, shape));
@@ -84,19 +145,6 @@ bool is_channels_last(const Dims& shape, const Dims& strides) {
     min = strides[d] * (shape[d] > 1 ? shape[d] : 1);
   }
   return true;
-}
-
-Dims channels_last(const Dims& shape) {
-  const size_t rank = shape.size();
-  Dims strides(rank);
-  strides[1] = 1;
-  int64_t next = std::max<int64_t>(shape[1], 1);
-  for (size_t d = rank - 1; d >= 2; --d) {
-    strides[d] = next;
-    next *= std::max<int64_t>(shape[d], 1);
-  }
-  strides[0] = next;
-  return strides;
 }
 
 }  // namespace
