@@ -28,14 +28,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void add_comparison(Table& table) {
   const Table rows = {
-      {"eq.Tensor", comparison("EQ")}, {"eq.Scalar", comparison("EQ")},
-      {"ne.Tensor", comparison("NE")}, {"ne.Scalar", comparison("NE")},
-      {"ge.Tensor", comparison("GE")}, {"ge.Scalar", comparison("GE")},
-      {"gt.Tensor", comparison("GT")}, {"gt.Scalar", comparison("GT")},
-      {"le.Tensor", comparison("LE")}, {"le.Scalar", comparison("LE")},
-      {"isposinf", is_infinity(kInfinity)},
-      {"isneginf", is_infinity(-kInfinity)},
-      {"lt.Tensor", comparison("LT")}, {"lt.Scalar", comparison("LT")},
+      {"eq.Tensor", comparison("EQ")},      {"eq.Scalar", comparison("EQ")},
+      {"ne.Tensor", comparison("NE")},      {"ne.Scalar", comparison("NE")},
+      {"ge.Tensor", comparison("GE")},      {"ge.Scalar", comparison("GE")},
+      {"gt.Tensor", comparison("GT")},      {"gt.Scalar", comparison("GT")},
+      {"le.Tensor", comparison("LE")},      {"le.Scalar", comparison("LE")},
+      {"isposinf", is_infinity(kInfinity)}, {"isneginf", is_infinity(-kInfinity)},
+      {"lt.Tensor", comparison("LT")},      {"lt.Scalar", comparison("LT")},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

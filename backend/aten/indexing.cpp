@@ -180,7 +180,8 @@ void index(Lowering& op) {
   if (self.numel() == 0) {
     Dims shape;
     for (int64_t d = 0; d < self.dim(); ++d) {
-      if (std::find(at.dims.begin(), at.dims.end(), d) == at.dims.end()) shape.push_back(self.size(d));
+      if (std::find(at.dims.begin(), at.dims.end(), d) == at.dims.end())
+        shape.push_back(self.size(d));
     }
     shape.insert(shape.begin() + at.position, at.shape.begin(), at.shape.end());
     return op.result(op.full(shape, self.dtype, int64_t{0}));
