@@ -147,18 +147,45 @@ struct FromF16 {
   [[gnu::always_inline]] static F widen(const uint16_t* from) { return Half::widen(load<H>(from)); }
 };
 
-/// A vector of elements as floats; `count` < kFloats reads only so many, the rest are 0.
-template <class Source>
-[[gnu::always_inline]] inline F read(const typename Source::Element* from, int64_t count) {
+/// How many lanes of a vector exist: a number, or this where all of them do.
+using Whole = std::integral_constant<int64_t, kFloats>;
+
+/// Copies `count` < kFloats elements in pieces of a power of two.
+template <class T>
+[[gnu::always_inline]] inline void copy_few(const T* from, T* to, int64_t count) {
+#pragma GCC unroll 4
+  for (int64_t piece = kFloats / 2; piece > 0; piece /= 2) {
+    if (count & piece) {
+      __builtin_memcpy(to, from, piece * sizeof(T));
+      from += piece;
+      to += piece;
+    }
+  }
+}
+
+/// A vector of elements as floats; lanes beyond `count` are 0.
+template <class Source, class Count>
+[[gnu::always_inline]] inline F read(const typename Source::Element* from, Count count) {
   if (count >= kFloats) return Source::widen(from);
   typename Source::Element some[kFloats] = {};
-  __builtin_memcpy(some, from, count * sizeof(some[0]));
+  copy_few(from, some, count);
   return Source::widen(some);
 }
 
-[[gnu::always_inline]] inline void write(float* to, F value, int64_t count) {
+template <class Count>
+[[gnu::always_inline]] inline void write(float* to, F value, Count count) {
   if (count >= kFloats) return store(to, value);
-  __builtin_memcpy(to, &value, count * sizeof(float));
+  float some[kFloats];
+  store(some, value);
+  copy_few(some, to, count);
+}
+
+/// Calls body(i, count) for the vectors of [0, size): first whole ones, then perhaps a part.
+template <class Body>
+[[gnu::always_inline]] inline void for_each_vector(int64_t size, const Body& body) {
+  int64_t i = 0;
+  for (; i + kFloats <= size; i += kFloats) body(i, Whole());
+  if (i < size) body(i, size - i);
 }
 
 template <class Source>
@@ -186,19 +213,18 @@ template <class Source, int kParts>
 MagnitudeRange pack_dense_columns(const std::byte* source, int64_t source_stride, int64_t rows,
                                   int64_t columns, const PackTarget& target) {
   using Element = typename Source::Element;
+  const int64_t panel = target.panel, panel_stride = target.panel_stride;
+  const int64_t part_stride = target.part_stride;
   Range range;
-  F parts[kParts];
   for (int64_t r = 0; r < rows; ++r) {
     const auto* from = reinterpret_cast<const Element*>(source + r * source_stride);
-    float* panel = target.data + r * target.row_stride;
-    for (int64_t c = 0; c < columns; c += target.panel, panel += target.panel_stride) {
-      const int64_t count = columns - c < target.panel ? columns - c : target.panel;
-      for (int64_t i = 0; i < count; i += kFloats) {
-        split<Source, kParts>(read<Source>(from + c + i, count - i), parts, range);
-        for (int p = 0; p < kParts; ++p) {
-          write(panel + p * target.part_stride + i, parts[p], count - i);
-        }
-      }
+    float* to = target.data + r * target.row_stride;
+    for (int64_t c = 0; c < columns; c += panel, from += panel, to += panel_stride) {
+      for_each_vector(columns - c < panel ? columns - c : panel, [&](int64_t i, auto count) {
+        F parts[kParts];
+        split<Source, kParts>(read<Source>(from + i, count), parts, range);
+        for (int p = 0; p < kParts; ++p) write(to + p * part_stride + i, parts[p], count);
+      });
     }
   }
   return range.reduce();
@@ -275,42 +301,56 @@ template <int kStep>
   exchange_quarters<1>(rows);
 }
 
+/// A square of `height` x `width` elements from dense rows to dense columns.
+template <class Source, int kParts, class Height, class Width>
+[[gnu::always_inline]] inline void pack_square(const std::byte* source, int64_t source_stride,
+                                               Height height, Width width, const PackTarget& target,
+                                               float* to, Range& range) {
+  using Element = typename Source::Element;
+  F squares[kParts][kFloats];
+#pragma GCC unroll 16
+  for (int i = 0; i < kFloats; ++i) {
+    F x = {};
+    if (i < width) x = read<Source>(reinterpret_cast<const Element*>(source), height);
+    source += source_stride;
+    F parts[kParts];
+    split<Source, kParts>(x, parts, range);
+#pragma GCC unroll 3
+    for (int p = 0; p < kParts; ++p) squares[p][i] = parts[p];
+  }
+#pragma GCC unroll 3
+  for (int p = 0; p < kParts; ++p) {
+    transpose_square(squares[p]);
+    float* row = to + p * target.part_stride;
+#pragma GCC unroll 16
+    for (int i = 0; i < kFloats; ++i, row += target.row_stride) {
+      if (i < height) write(row, squares[p][i], width);
+    }
+  }
+}
+
 template <class Source, int kParts>
 MagnitudeRange pack_dense_rows(const std::byte* source, int64_t source_stride, int64_t rows,
                                int64_t columns, const PackTarget& target) {
-  using Element = typename Source::Element;
+  constexpr int64_t kWidth = sizeof(typename Source::Element);
   Range range;
-  F squares[kParts][kFloats];
   for (int64_t c = 0; c < columns;) {
-    const int64_t in_panel = c % target.panel;
-    const int64_t rest =
-        columns - c < target.panel - in_panel ? columns - c : target.panel - in_panel;
-    const int64_t width = rest < kFloats ? rest : kFloats;
+    const int64_t in_panel = c % target.panel, in_columns = columns - c;
+    const int64_t left =
+        in_columns < target.panel - in_panel ? in_columns : target.panel - in_panel;
+    const std::byte* from = source + c * source_stride;
     float* to = target.data + c / target.panel * target.panel_stride + in_panel;
-    for (int64_t r = 0; r < rows; r += kFloats) {
-      const int64_t height = rows - r < kFloats ? rows - r : kFloats;
-#pragma GCC unroll 16
-      for (int i = 0; i < kFloats; ++i) {
-        F x = {};
-        if (i < width) {
-          x = read<Source>(reinterpret_cast<const Element*>(source + (c + i) * source_stride) + r,
-                           height);
-        }
-        F parts[kParts];
-        split<Source, kParts>(x, parts, range);
-#pragma GCC unroll 3
-        for (int p = 0; p < kParts; ++p) squares[p][i] = parts[p];
+    const int64_t width = left < kFloats ? left : kFloats;
+    for_each_vector(rows, [&](int64_t r, auto height) {
+      float* square = to + r * target.row_stride;
+      if (width == kFloats) {
+        pack_square<Source, kParts>(from + r * kWidth, source_stride, height, Whole(), target,
+                                    square, range);
+      } else {
+        pack_square<Source, kParts>(from + r * kWidth, source_stride, int64_t{height}, width,
+                                    target, square, range);
       }
-#pragma GCC unroll 3
-      for (int p = 0; p < kParts; ++p) {
-        transpose_square(squares[p]);
-        float* part = to + p * target.part_stride + r * target.row_stride;
-#pragma GCC unroll 16
-        for (int i = 0; i < kFloats; ++i) {
-          if (i < height) write(part + i * target.row_stride, squares[p][i], width);
-        }
-      }
-    }
+    });
     c += width;
   }
   return range.reduce();
@@ -343,108 +383,111 @@ MagnitudeRange pack(const std::byte* source, int64_t source_stride, int64_t rows
 // Few rows, straight from memory. Products are rounded before they are added: nobody has looked
 // whether they are exact.
 
-/// kSteps consecutive k for all columns; `out` accumulates.
-template <class Source, int kRows_, int kSteps>
+/// k = first, ..., first + kSteps - 1 for all columns; `out` accumulates.
+template <class Source, int kLeftRows, int kSteps>
 [[gnu::always_inline]] inline void add_lines(const float* const* left, int64_t first,
                                              const std::byte* right, int64_t right_stride,
                                              int64_t columns, float* out, int64_t out_stride) {
   using Element = typename Source::Element;
-  for (int64_t c = 0; c < columns; c += kFloats) {
-    const int64_t count = columns - c;
-    F acc[kRows_];
-    for (int r = 0; r < kRows_; ++r) acc[r] = read<FromF32>(out + r * out_stride + c, count);
+  for_each_vector(columns, [&](int64_t c, auto count) {
+    F acc[kLeftRows];
+#pragma GCC unroll 4
+    for (int r = 0; r < kLeftRows; ++r) acc[r] = read<FromF32>(out + r * out_stride + c, count);
 #pragma GCC unroll 4
     for (int k = 0; k < kSteps; ++k) {
       const auto* line = reinterpret_cast<const Element*>(right + k * right_stride);
       const F b = rounded<Source>(read<Source>(line + c, count));
 #pragma GCC unroll 4
-      for (int r = 0; r < kRows_; ++r) {
+      for (int r = 0; r < kLeftRows; ++r) {
         acc[r] = Plain::multiply_add(left[r][first + k] - F{}, b, acc[r]);
       }
     }
-    for (int r = 0; r < kRows_; ++r) write(out + r * out_stride + c, acc[r], count);
-  }
+#pragma GCC unroll 4
+    for (int r = 0; r < kLeftRows; ++r) write(out + r * out_stride + c, acc[r], count);
+  });
 }
 
-template <class Source, int kRows_>
+template <class Source, int kLeftRows>
 void direct_dense_columns(int64_t depth, const float* const* left, const std::byte* right,
                           int64_t right_stride, int64_t columns, float* out, int64_t out_stride) {
-  for (int r = 0; r < kRows_; ++r) {
+  for (int r = 0; r < kLeftRows; ++r) {
     for (int64_t c = 0; c < columns; ++c) out[r * out_stride + c] = 0.0f;
   }
   int64_t k = 0;
   for (; k + 4 <= depth; k += 4) {
-    add_lines<Source, kRows_, 4>(left, k, right + k * right_stride, right_stride, columns, out,
-                                 out_stride);
+    add_lines<Source, kLeftRows, 4>(left, k, right + k * right_stride, right_stride, columns, out,
+                                    out_stride);
   }
   for (; k < depth; ++k) {
-    add_lines<Source, kRows_, 1>(left, k, right + k * right_stride, right_stride, columns, out,
-                                 out_stride);
+    add_lines<Source, kLeftRows, 1>(left, k, right + k * right_stride, right_stride, columns, out,
+                                    out_stride);
   }
 }
 
-/// kGroups * kFloats columns, of which `columns` exist; lanes are columns.
-template <class Source, int kRows_, int kGroups>
+/// Continues sums of `width` columns with `depth` (up to kFloats) more k.
+template <class Source, int kLeftRows, class Depth, class Width>
+[[gnu::always_inline]] inline void add_square(const float* const* left, int64_t first,
+                                              const std::byte* right, int64_t right_stride,
+                                              Depth depth, Width width, F* acc) {
+  using Element = typename Source::Element;
+  F square[kFloats];
+#pragma GCC unroll 16
+  for (int i = 0; i < kFloats; ++i) {
+    square[i] = F{};
+    if (i < width) {
+      const auto* line = reinterpret_cast<const Element*>(right + i * right_stride);
+      square[i] = rounded<Source>(read<Source>(line + first, depth));
+    }
+  }
+  transpose_square(square);
+#pragma GCC unroll 16
+  for (int i = 0; i < kFloats; ++i) {
+    if (i >= depth) break;
+#pragma GCC unroll 4
+    for (int r = 0; r < kLeftRows; ++r) {
+      acc[r] = Plain::multiply_add(left[r][first + i] - F{}, square[i], acc[r]);
+    }
+  }
+}
+
+/// kGroups vectors of columns side by side, so that one's additions hide the other's latency.
+template <class Source, int kLeftRows, int kGroups, class Width>
 [[gnu::always_inline]] inline void direct_columns(int64_t depth, const float* const* left,
                                                   const std::byte* right, int64_t right_stride,
-                                                  int64_t columns, float* out, int64_t out_stride) {
-  using Element = typename Source::Element;
-  F acc[kRows_][kGroups] = {};
-  for (int64_t k = 0; k < depth; k += kFloats) {
-    const int64_t count = depth - k < kFloats ? depth - k : kFloats;
+                                                  Width width, float* out, int64_t out_stride) {
+  F acc[kGroups][kLeftRows] = {};
+  for_each_vector(depth, [&](int64_t k, auto count) {
 #pragma GCC unroll 4
     for (int g = 0; g < kGroups; ++g) {
-      F square[kFloats];
-#pragma GCC unroll 16
-      for (int i = 0; i < kFloats; ++i) {
-        const int64_t c = g * kFloats + i;
-        square[i] = F{};
-        if (c < columns) {
-          const auto* line = reinterpret_cast<const Element*>(right + c * right_stride);
-          square[i] = rounded<Source>(read<Source>(line + k, count));
-        }
-      }
-      transpose_square(square);
-#pragma GCC unroll 16
-      for (int i = 0; i < kFloats; ++i) {
-        if (i >= count) break;
-#pragma GCC unroll 4
-        for (int r = 0; r < kRows_; ++r) {
-          acc[r][g] = Plain::multiply_add(left[r][k + i] - F{}, square[i], acc[r][g]);
-        }
-      }
+      add_square<Source, kLeftRows>(left, k, right + g * kFloats * right_stride, right_stride,
+                                    count, width, acc[g]);
     }
-  }
+  });
   for (int g = 0; g < kGroups; ++g) {
-    const int64_t count = columns - g * kFloats;
-    if (count <= 0) break;
-    for (int r = 0; r < kRows_; ++r) {
-      write(out + r * out_stride + g * kFloats, acc[r][g], count);
-    }
+    for (int r = 0; r < kLeftRows; ++r) write(out + r * out_stride + g * kFloats, acc[g][r], width);
   }
 }
 
-template <class Source, int kRows_>
+template <class Source, int kLeftRows>
 void direct_dense_k(int64_t depth, const float* const* left, const std::byte* right,
                     int64_t right_stride, int64_t columns, float* out, int64_t out_stride) {
-  constexpr int kGroups = kRows_ <= 2 ? 2 : 1;
-  constexpr int64_t kStep = kGroups * kFloats;
+  constexpr int kGroups = kLeftRows <= 2 ? 2 : 1;
   int64_t c = 0;
-  for (; c + kStep <= columns; c += kStep) {
-    direct_columns<Source, kRows_, kGroups>(depth, left, right + c * right_stride, right_stride,
-                                            kStep, out + c, out_stride);
+  for (; c + kGroups * kFloats <= columns; c += kGroups * kFloats) {
+    direct_columns<Source, kLeftRows, kGroups>(depth, left, right + c * right_stride, right_stride,
+                                               Whole(), out + c, out_stride);
   }
-  if (c < columns) {
-    direct_columns<Source, kRows_, kGroups>(depth, left, right + c * right_stride, right_stride,
-                                            columns - c, out + c, out_stride);
-  }
+  for_each_vector(columns - c, [&](int64_t i, auto width) {
+    direct_columns<Source, kLeftRows, 1>(depth, left, right + (c + i) * right_stride, right_stride,
+                                         width, out + c + i, out_stride);
+  });
 }
 
-template <class Source, int kRows_ = kFewRows>
+template <class Source, int kLeftRows = kFewRows>
 constexpr void fill_direct(DirectKernels& table) {
-  table.dense_columns[kRows_] = direct_dense_columns<Source, kRows_>;
-  table.dense_k[kRows_] = direct_dense_k<Source, kRows_>;
-  if constexpr (kRows_ > 1) fill_direct<Source, kRows_ - 1>(table);
+  table.dense_columns[kLeftRows] = direct_dense_columns<Source, kLeftRows>;
+  table.dense_k[kLeftRows] = direct_dense_k<Source, kLeftRows>;
+  if constexpr (kLeftRows > 1) fill_direct<Source, kLeftRows - 1>(table);
 }
 
 template <class Source>
@@ -460,19 +503,19 @@ constexpr SourceKernels source_kernels() {
 
 constexpr int kLaneVectors = 2;
 
-template <int kRows_, class Multiply>
+template <int kLeftRows, class Multiply>
 void lane_kernel(std::span<const int64_t> offsets, const float* const* left, const float* right,
                  int64_t right_stride, const float* total, float* out, int64_t stride) {
-  F acc[kRows_][kLaneVectors] = {};
-  const float* rows[kRows_];
-  for (int r = 0; r < kRows_; ++r) rows[r] = left[r];
+  F acc[kLeftRows][kLaneVectors] = {};
+  const float* rows[kLeftRows];
+  for (int r = 0; r < kLeftRows; ++r) rows[r] = left[r];
   for (const int64_t offset : offsets) {
     F b[kLaneVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kLaneVectors; ++v) b[v] = load<F>(right + v * kFloats);
     right += right_stride;
 #pragma GCC unroll 4
-    for (int r = 0; r < kRows_; ++r) {
+    for (int r = 0; r < kLeftRows; ++r) {
 #pragma GCC unroll 2
       for (int v = 0; v < kLaneVectors; ++v) {
         acc[r][v] =
@@ -480,7 +523,7 @@ void lane_kernel(std::span<const int64_t> offsets, const float* const* left, con
       }
     }
   }
-  for (int r = 0; r < kRows_; ++r) {
+  for (int r = 0; r < kLeftRows; ++r) {
     for (int v = 0; v < kLaneVectors; ++v) {
       const int64_t at = r * stride + v * kFloats;
       store(out + at, total ? load<F>(total + at) + acc[r][v] : acc[r][v]);
@@ -488,11 +531,11 @@ void lane_kernel(std::span<const int64_t> offsets, const float* const* left, con
   }
 }
 
-template <int kRows_ = kFewRows>
+template <int kLeftRows = kFewRows>
 constexpr void fill_lanes(LaneKernels& table) {
-  table.plain[kRows_] = lane_kernel<kRows_, Plain>;
-  table.exact[kRows_] = lane_kernel<kRows_, Fma>;
-  if constexpr (kRows_ > 1) fill_lanes<kRows_ - 1>(table);
+  table.plain[kLeftRows] = lane_kernel<kLeftRows, Plain>;
+  table.exact[kLeftRows] = lane_kernel<kLeftRows, Fma>;
+  if constexpr (kLeftRows > 1) fill_lanes<kLeftRows - 1>(table);
 }
 
 // Results.
@@ -511,35 +554,40 @@ struct ToF16 {
 template <class Target>
 void store_rounded(const float* source, int64_t count, std::byte* target) {
   auto* to = reinterpret_cast<uint16_t*>(target);
-  for (int64_t i = 0; i < count; i += kFloats) {
-    const H halves = Target::narrow(read<FromF32>(source + i, count - i));
-    if (count - i >= kFloats) {
-      store(to + i, halves);
-    } else {
-      __builtin_memcpy(to + i, &halves, (count - i) * sizeof(uint16_t));
-    }
+  for_each_vector(count, [&](int64_t i, auto lanes) {
+    const H halves = Target::narrow(read<FromF32>(source + i, lanes));
+    if (lanes >= kFloats) return store(to + i, halves);
+    uint16_t some[kFloats];
+    store(some, halves);
+    copy_few(some, to + i, lanes);
+  });
+}
+
+template <class Height, class Width>
+[[gnu::always_inline]] inline void transpose_part(const float* from, int64_t from_stride,
+                                                  Height height, Width width, float* to,
+                                                  int64_t to_stride) {
+  F square[kFloats];
+#pragma GCC unroll 16
+  for (int i = 0; i < kFloats; ++i) {
+    square[i] = F{};
+    if (i < height) square[i] = read<FromF32>(from + i * from_stride, width);
+  }
+  transpose_square(square);
+#pragma GCC unroll 16
+  for (int i = 0; i < kFloats; ++i) {
+    if (i < width) write(to + i * to_stride, square[i], height);
   }
 }
 
 void transpose(const float* source, int64_t source_stride, int64_t rows, int64_t columns,
                float* target, int64_t target_stride) {
-  F square[kFloats];
-  for (int64_t c = 0; c < columns; c += kFloats) {
-    const int64_t width = columns - c;
-    for (int64_t r = 0; r < rows; r += kFloats) {
-      const int64_t height = rows - r;
-#pragma GCC unroll 16
-      for (int i = 0; i < kFloats; ++i) {
-        square[i] = F{};
-        if (i < height) square[i] = read<FromF32>(source + (r + i) * source_stride + c, width);
-      }
-      transpose_square(square);
-#pragma GCC unroll 16
-      for (int i = 0; i < kFloats; ++i) {
-        if (i < width) write(target + (c + i) * target_stride + r, square[i], height);
-      }
-    }
-  }
+  for_each_vector(columns, [&](int64_t c, auto width) {
+    for_each_vector(rows, [&](int64_t r, auto height) {
+      transpose_part(source + r * source_stride + c, source_stride, height, width,
+                     target + c * target_stride + r, target_stride);
+    });
+  });
 }
 
 constexpr HostKernels make_table(std::string_view name) {

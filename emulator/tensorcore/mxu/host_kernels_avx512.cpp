@@ -4,6 +4,7 @@
 
 #include <array>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "emulator/tensorcore/mxu/host_kernels_isa.h"

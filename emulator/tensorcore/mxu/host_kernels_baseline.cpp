@@ -5,6 +5,7 @@
 
 #include <array>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "emulator/base/floats.h"
