@@ -31,7 +31,8 @@ X = (2, 3)
 
 
 def test_shapes_that_do_not_broadcast():
-    with raises(RuntimeError, r"size of tensor a \(3\) must match the size of tensor b \(4\) at non-singleton dimension 1"):
+    text = r"size of tensor a \(3\) must match the size of tensor b \(4\) at non-singleton dimension 1"
+    with raises(RuntimeError, text):
         torch.ones(2, 3, device="tpu") + torch.ones(2, 4, device="tpu")
 
 
