@@ -58,10 +58,7 @@ def evaluate(directory: pathlib.Path) -> None:
     signature = ir.FunctionType.get(inputs, [value.type for value in results])
     main.attributes["function_type"] = ir.TypeAttr.get(signature)
     module.operation.verify()
-    arguments = [
-        read_attribute(directory / f"{i}.bin", ir.RankedTensorType(t))
-        for i, t in enumerate(inputs)
-    ]
+    arguments = [read_attribute(directory / f"{i}.bin", ir.RankedTensorType(t)) for i, t in enumerate(inputs)]
     expected = directory / "expected"
     expected.mkdir(exist_ok=True)
     for i, result in enumerate(stablehlo.eval_module(module, arguments)):

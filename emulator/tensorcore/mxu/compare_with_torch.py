@@ -94,9 +94,7 @@ def main():
         ours = theirs = float("inf")
         for _ in range(arguments.rounds):
             theirs = min(theirs, best_seconds(call, arguments.seconds * 3, clock))
-            ours = min(
-                ours, *run_bench(arguments.program, f"^{name}$", arguments.seconds).values()
-            )
+            ours = min(ours, *run_bench(arguments.program, f"^{name}$", arguments.seconds).values())
         print(
             f"{case:60s} {threads} threads  ours {ours * 1e6:10.1f} us"
             f"  torch {theirs * 1e6:10.1f} us  ratio {ours / theirs:5.2f}",
