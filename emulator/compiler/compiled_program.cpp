@@ -1,5 +1,6 @@
 #include "emulator/compiler/compiled_program.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -10,6 +11,7 @@ namespace tpu::compiler {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr int64_t kPiecesPerThread = 8;
 
 std::byte* aligned(std::byte* pointer) {
   const auto address = reinterpret_cast<uintptr_t>(pointer);
@@ -39,9 +41,18 @@ class Runner {
       step.run(table_, 0, step.units, thread_scratch(step.scratch_bytes));
       return;
     }
-    parallel_for(step.units, step.grain, [&](int64_t begin, int64_t end) {
+    // A few pieces a thread even out their speeds; more would only cost.
+    const int64_t pieces = int64_t{num_threads()} * kPiecesPerThread;
+    const int64_t grain = std::max(step.grain, (step.units + pieces - 1) / pieces);
+    parallel_for(step.units, grain, [&](int64_t begin, int64_t end) {
       step.run(table_, begin, end, thread_scratch(step.scratch_bytes));
     });
+  }
+
+  void run(const SplitStep& step) const {
+    if (num_threads() == 1) return run(step.whole);
+    run(step.groups);
+    run(step.tree);
   }
 
   void run(const LibraryStep& step) const {
@@ -128,9 +139,16 @@ void CompiledProgram::bind(Program& program) {
     if (!address) throw InvalidArgument("object code lacks '" + function_name(number) + "'");
     return address;
   };
+  const auto bind_loop = [&](LoopStep& loop) {
+    loop.run = reinterpret_cast<LoopFunction>(function(loop.function));
+  };
   for (Step& step : program.steps) {
     if (auto* loop = std::get_if<LoopStep>(&step)) {
-      loop->run = reinterpret_cast<LoopFunction>(function(loop->function));
+      bind_loop(*loop);
+    } else if (auto* split = std::get_if<SplitStep>(&step)) {
+      bind_loop(split->groups);
+      bind_loop(split->tree);
+      bind_loop(split->whole);
     } else if (auto* library = std::get_if<LibraryStep>(&step)) {
       for (int number : library->region_functions) {
         library->regions.push_back(reinterpret_cast<RegionFunction>(function(number)));

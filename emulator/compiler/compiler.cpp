@@ -180,13 +180,19 @@ class Lowering {
                     .entry = placement_.table.scratch(),
                     .offset = scratch_bytes_};
     scratch_bytes_ += schedule.units * values * kSplitLaneBytes;
-    const CodeModule::Function groups = code_.add_loop(kernel, schedule, split);
-    program.steps.push_back(
-        LoopStep{.function = groups.number, .units = schedule.units * split.groups, .grain = 1});
+    const auto add = [&](std::optional<LaneSplit> how, int64_t units) {
+      const CodeModule::Function function = code_.add_loop(kernel, schedule, how);
+      return LoopStep{.function = function.number,
+                      .units = units,
+                      .grain = 1,
+                      .scratch_bytes = function.scratch_bytes};
+    };
+    SplitStep step;
+    step.groups = add(split, schedule.units * split.groups);
     split.finishes = true;
-    const CodeModule::Function tree = code_.add_loop(kernel, schedule, split);
-    program.steps.push_back(
-        LoopStep{.function = tree.number, .units = schedule.units, .grain = schedule.units});
+    step.tree = add(split, schedule.units);
+    step.whole = add(std::nullopt, schedule.units);
+    program.steps.push_back(step);
   }
 
   bool is_plain_load(const LoopKernel& kernel) const {

@@ -41,6 +41,12 @@ struct LoopStep {
   LoopFunction run = nullptr;
 };
 
+/// A few long rows: by groups of lanes and then their tree where threads can share the work, or
+/// all at once on one thread.
+struct SplitStep {
+  LoopStep groups, tree, whole;
+};
+
 struct LibraryStep {
   hlo::OpKind kind;
   std::string target;  ///< of a custom call
@@ -81,7 +87,8 @@ struct CaseStep {
   Address index;
 };
 
-using Step = std::variant<LoopStep, LibraryStep, CopyStep, AssertStep, WhileStep, CaseStep>;
+using Step =
+    std::variant<LoopStep, SplitStep, LibraryStep, CopyStep, AssertStep, WhileStep, CaseStep>;
 
 struct Program {
   std::vector<Step> steps;

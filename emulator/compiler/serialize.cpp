@@ -51,6 +51,11 @@ class StepWriter {
     to_.put(step.grain);
     to_.put(step.scratch_bytes);
   }
+  void put(const SplitStep& step) {
+    put(step.groups);
+    put(step.tree);
+    put(step.whole);
+  }
   void put(const RegionPattern& pattern) {
     to_.put(pattern.kind);
     to_.put(pattern.op);
@@ -128,19 +133,21 @@ class StepReader {
       case 0:
         return loop();
       case 1:
-        return library();
+        return SplitStep{loop(), loop(), loop()};
       case 2:
-        return copy();
+        return library();
       case 3:
+        return copy();
+      case 4:
         return AssertStep{address(), from_.get_text()};
-      case 4: {
+      case 5: {
         WhileStep step;
         step.condition = std::make_unique<Program>(program(depth + 1));
         step.body = std::make_unique<Program>(program(depth + 1));
         step.predicate = address();
         return step;
       }
-      case 5: {
+      case 6: {
         CaseStep step;
         step.branches =
             from_.get_all([&] { return std::make_unique<Program>(program(depth + 1)); });

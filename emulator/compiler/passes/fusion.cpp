@@ -19,6 +19,7 @@ using hlo::Value;
 
 constexpr size_t kMaxGroupOps = 64;
 constexpr int kMaxCopiedDepth = 6;
+constexpr int kMaxRounds = 4;
 constexpr int64_t kMinSharedElements = 1024;
 
 // Fusion of one block. Its units are groups of loop ops, and single ops of other classes.
@@ -34,7 +35,10 @@ class Fusion {
     find_copied();
     find_sinks();
     make_units();
-    merge_producers();
+    // A merge can make another one possible that failed before: values one a row fit in with the
+    // row's elements only once the reduction is there.
+    for (int round = 0; round < kMaxRounds && merge_producers(); ++round) {
+    }
     merge_siblings();
     materialize_loaded();
     return emit();
@@ -258,7 +262,8 @@ class Fusion {
 
   // Merging --------------------------------------------------------------------------------------
 
-  void merge_producers() {
+  bool merge_producers() {
+    bool any = false;
     const auto& ops = block_.ops();
     for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
       const auto found = unit_of_.find(it->get());
@@ -269,9 +274,10 @@ class Fusion {
                 [&](const Op* a, const Op* b) { return position_.at(a) > position_.at(b); });
       for (const Op* source : sources) {
         const auto at = unit_of_.find(source);  // arrays without elements have no unit
-        if (at != unit_of_.end()) try_merge(at->second, unit_of_.at(it->get()));
+        if (at != unit_of_.end()) any = try_merge(at->second, unit_of_.at(it->get())) || any;
       }
     }
+    return any;
   }
 
   // Groups that read the same large value, and do not depend on each other, read it once.
@@ -294,7 +300,8 @@ class Fusion {
       for (size_t i = 1; i < ids.size(); ++i) {
         for (size_t j = 0; j < i && units_[ids[i]].is_group; ++j) {
           if (!units_[ids[j]].is_group || ids[i] == ids[j]) continue;
-          if (!reaches(ids[i], ids[j]) && !reaches(ids[j], ids[i])) try_merge(ids[j], ids[i]);
+          if (reaches(ids[i], ids[j]) || reaches(ids[j], ids[i])) continue;
+          try_merge(ids[j], ids[i], value);
         }
       }
     }
@@ -315,7 +322,18 @@ class Fusion {
     return false;
   }
 
-  bool try_merge(int producer, int consumer) {
+  static size_t loads_of(const Unit& unit, const Value* value) {
+    size_t count = 0;
+    for (const LoopKernel& kernel : unit.kernels) {
+      for (const LoopNode& node : kernel.nodes) {
+        count += node.kind == LoopNode::Kind::kLoad && node.value == value;
+      }
+    }
+    return count;
+  }
+
+  // Makes one group of two. With `shared`, only if that value is then loaded less often.
+  bool try_merge(int producer, int consumer, const Value* shared = nullptr) {
     if (producer == consumer) return false;
     const Unit& a = units_[producer];
     const Unit& b = units_[consumer];
@@ -327,6 +345,9 @@ class Fusion {
               [&](const Op* x, const Op* y) { return position_.at(x) < position_.at(y); });
     merged.outputs = outputs_of(merged.ops);
     if (!build(merged) || loads_itself(merged)) return false;
+    if (shared && loads_of(merged, shared) >= loads_of(a, shared) + loads_of(b, shared)) {
+      return false;
+    }
     for (const Op* op : merged.ops) unit_of_[op] = consumer;
     units_[consumer] = std::move(merged);
     units_[producer] = Unit{};
