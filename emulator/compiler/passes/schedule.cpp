@@ -83,7 +83,7 @@ class Scheduler {
       schedule_.passes = std::max(schedule_.passes, reduction.stage + 1);
     }
     for (size_t i = 0; i < kernel_.stores.size(); ++i) {
-      if (kernel_.nodes[kernel_.stores[i].node].variables & kernel_.reduced) {
+      if (variables_of(kernel_.stores[i].index) & kernel_.reduced) {
         schedule_.passes = std::max(schedule_.passes, schedule_.pass_of_store[i] + 1);
       }
     }
