@@ -45,8 +45,11 @@ std::vector<std::pair<std::string, Holder>> holders_by_size(const BlockPool& blo
     holder.requested += block.requested;
   }
   std::vector<std::pair<std::string, Holder>> sorted(by_shape.begin(), by_shape.end());
-  std::ranges::stable_sort(
-      sorted, [](const auto& a, const auto& b) { return a.second.padded > b.second.padded; });
+  // By size; what is alike, by name, so that a report does not vary.
+  std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+    if (a.second.padded != b.second.padded) return a.second.padded > b.second.padded;
+    return a.first < b.first;
+  });
   return sorted;
 }
 

@@ -34,3 +34,16 @@ def test_fork_before_first_use_is_fine(run_python):
         print(os.waitstatus_to_exitcode(status))
     """)
     assert done.stdout.strip() == "0"
+
+
+def test_forked_loader_workers(run_python):
+    done = run_python("""
+        import torch
+        torch.accelerator.synchronize()
+        torch.UntypedStorage(100, device="tpu")
+        data = torch.utils.data.TensorDataset(torch.arange(8.0))
+        loader = torch.utils.data.DataLoader(
+            data, batch_size=4, num_workers=2, pin_memory=True, multiprocessing_context="fork")
+        print([batch.sum().item() for (batch,) in loader])
+    """)
+    assert done.stdout.strip() == "[6.0, 22.0]"
