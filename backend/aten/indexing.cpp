@@ -152,8 +152,8 @@ void index_select(Lowering& op) {
 void gather(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self"), index = op.tensor("index");
-  TORCH_CHECK(index.dtype == DType::Long || index.dtype == DType::Int,
-              "gather(): Expected dtype int32/int64 for index");
+  TORCH_CHECK(c10::isIntegralType(index.dtype, /*includeBool=*/false),
+              "gather(): Expected an integer dtype for index, got ", c10::toString(index.dtype));
   if (self.dim() == 0 && index.dim() <= 1) {
     Value* checked = checked_index(op, b.reshape(index.value, {index.numel()}), 1, false, 0);
     Value* taken = take(op, b.reshape(self.value, {1}), 0, checked);

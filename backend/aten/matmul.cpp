@@ -99,6 +99,20 @@ void addbmm(Lowering& op) {
   add_product(op, dot(op, a, b, {{}, {}, {0, 2}, {0, 1}}), a.dtype);
 }
 
+// The outer product needs no MXU: one product an element, added before the one rounding.
+void addr(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor x = op.tensor("vec1"), y = op.tensor("vec2");
+  check_dim(x, 1, op.op_name());
+  check_dim(y, 1, op.op_name());
+  check_same_dtype(x, y);
+  const Dims shape = {x.size(0), y.size(0)};
+  const DType compute = compute_type(x.dtype);
+  Value* product = b.multiply(b.broadcast_in_dim(op.convert(x, compute), shape, {0}),
+                              b.broadcast_in_dim(op.convert(y, compute), shape, {1}));
+  add_product(op, product, x.dtype);
+}
+
 Value* matrix_vector(Lowering& op, const Tensor& a, const Tensor& v) {
   check_dim(a, 2, op.op_name());
   check_dim(v, 1, op.op_name());
@@ -146,10 +160,9 @@ void int_mm(Lowering& op) {
 
 void add_matmul(Table& table) {
   const Table rows = {
-      {"mm", mm},          {"bmm", bmm},
-      {"addmm", addmm},    {"mv", mv},
-      {"addmv", addmv},    {"baddbmm", baddbmm},
-      {"addbmm", addbmm},  {"dot", inner_product("self", "tensor")},
+      {"mm", mm},          {"bmm", bmm},       {"addmm", addmm},
+      {"mv", mv},          {"addmv", addmv},   {"baddbmm", baddbmm},
+      {"addr", addr},      {"addbmm", addbmm}, {"dot", inner_product("self", "tensor")},
       {"_int_mm", int_mm},
   };
   table.insert(table.end(), rows.begin(), rows.end());

@@ -56,8 +56,6 @@ void masked_fill(Lowering& op) {
   TORCH_CHECK(value.dim() == 0,
               "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
               value.dim(), " dimension(s).");
-  TORCH_CHECK(c10::canCast(value.dtype, self.dtype), "value cannot be converted to type ",
-              c10::toString(self.dtype), " without overflow");
   const std::vector<Dims> shapes = {self.shape(), mask.shape()};
   const Dims shape = broadcast_shapes(shapes);
   Value* fill = op.broadcast_to(op.convert(value, self.dtype), shape);

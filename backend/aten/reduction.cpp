@@ -1,6 +1,8 @@
 // Sums, products, extremes, norms and other reductions over dimensions.
 #include "backend/aten/reduction.h"
 
+#include <c10/core/DefaultDtype.h>
+
 #include <cmath>
 #include <limits>
 
@@ -288,11 +290,11 @@ void norm(Lowering& op) {
 
 void log_sum_exp(Lowering& op) {
   Builder& b = op.b;
-  const Reduction r = read(op);
-  TORCH_CHECK(c10::isFloatingType(r.self.dtype),
-              "logsumexp(): Expected floating point type for result tensor, but got: ",
-              c10::toString(r.self.dtype));
-  Value* x = widened(op, r.self);
+  Reduction r = read(op);
+  // Integers are promoted, as by exp.
+  if (c10::isIntegralType(r.self.dtype, true))
+    r.self.dtype = c10::get_default_dtype_as_scalartype();
+  Value* x = op.convert(r.self, compute_type(r.self.dtype));
   Value* largest = op.reduce(x, OpKind::kMaximum, r.dims, true);
   const double inf = std::numeric_limits<double>::infinity();
   Value* infinite = b.compare(b.abs(largest), b.splat(largest->type, inf), "EQ");

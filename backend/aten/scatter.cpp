@@ -152,6 +152,15 @@ LowerFunction scatter_named(Source source) {
   };
 }
 
+/// Integer means round down; the divisor is positive.
+Value* floor_quotient(Builder& b, Value* x, Value* divisor) {
+  Value* zero = b.splat(x->type, int64_t{0});
+  Value* quotient = b.divide(x, divisor);
+  Value* inexact = b.compare(b.remainder(x, divisor), zero, "NE");
+  Value* step_down = b.and_(inexact, b.compare(x, zero, "LT"));
+  return b.select(step_down, b.subtract(quotient, b.splat(x->type, int64_t{1})), quotient);
+}
+
 // scatter_reduce: like scatter with a combiner, but the old values may be left out, and mean
 // divides by the number of values that arrived.
 void scatter_reduce(Lowering& op) {
@@ -178,7 +187,8 @@ void scatter_reduce(Lowering& op) {
     Value* one = b.splat(none->type, int64_t{1});
     Value* count = include_self ? b.add(arrived, one) : b.maximum(arrived, one);
     Value* divisor = op.convert(count, compute);
-    result = b.divide(result, divisor);
+    result = c10::isFloatingType(compute) ? b.divide(result, divisor)
+                                          : floor_quotient(b, result, divisor);
   }
   op.result(b.reshape(op.convert(result, call.self.dtype), call.self.shape()));
 }

@@ -28,6 +28,13 @@ UNDEFINED = {
     "svd_lowrank", "linalg.eigh", "torch.ops.aten._safe_softmax.default",
 }  # fmt: skip
 
+# The order of equal elements is not defined, so neither are their positions.
+POSITIONS_UNDEFINED = {"sort", "topk"}
+# Saved statistics of bfloat16 inputs are float32 here, as on other accelerators, bfloat16 on the CPU.
+FLOAT32_STATISTICS = {"native_layer_norm", "native_batch_norm", "native_group_norm"}
+# About the host: a CUDA compiler, a CPU index tensor, a device argument; or integer "gradients".
+HOST_ONLY = {"jiterator", "tensor_split", "to", "argsort", "native_dropout_backward"}
+
 outcomes: collections.Counter[str] = collections.Counter()
 
 
@@ -83,6 +90,25 @@ def tolerance(dtype):
     return {"rtol": 1e-7, "atol": 1e-7} if dtype.is_floating_point else {"rtol": 0, "atol": 0}
 
 
+def rounded_from_float32(op, sample, want):
+    """The float32 result, rounded: the CPU's own bfloat16 sums lose more than the device's do."""
+
+    def wide(value):
+        is_narrow = isinstance(value, torch.Tensor) and value.dtype == torch.bfloat16
+        return value.float() if is_narrow else value
+
+    if not isinstance(want, torch.Tensor) or want.dtype != torch.bfloat16:
+        return want
+    args = [wide(value) for value in sample.args]
+    kwargs = {key: wide(value) for key, value in sample.kwargs.items()}
+    try:
+        exact = op(wide(sample.input), *args, **kwargs)
+    except (RuntimeError, TypeError):
+        return want  # a list of operands, or a dtype argument
+    exact = exact[0] if isinstance(exact, tuple) else exact
+    return exact.to(want.dtype) if exact.shape == want.shape else want
+
+
 def run_samples(op, dtype):
     ran = 0
     with warnings.catch_warnings():
@@ -90,12 +116,18 @@ def run_samples(op, dtype):
         for index, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=False)):
             if index == SAMPLES:
                 break
+            if sample.kwargs.get("dropout_p", 0.0) > 0.0:
+                continue
             want = op(sample.input, *sample.args, **sample.kwargs)
             sample_on_device = [move(v, "tpu") for v in (sample.input, sample.args, sample.kwargs)]
             x, args, kwargs = sample_on_device
             if "device" in kwargs:
                 kwargs["device"] = "tpu"
             got = op(x, *args, **kwargs)
+            if op.name in POSITIONS_UNDEFINED | FLOAT32_STATISTICS:
+                got, want = got[0], want[0]
+            if dtype == torch.bfloat16:
+                want = rounded_from_float32(op, sample, want)
             compare(got, want, f"{op.name} {dtype} sample {index}")
             ran += 1
     return ran
@@ -103,7 +135,9 @@ def run_samples(op, dtype):
 
 def cases():
     for op in op_db:
-        if op.name in UNDEFINED or op.name.startswith(("linalg.", "fft.", "sparse.", "signal.", "special.")):
+        if op.name in UNDEFINED or op.name.split("_")[0] in HOST_ONLY or op.name in HOST_ONLY:
+            continue
+        if op.name.startswith(("linalg.", "fft.", "sparse.", "signal.", "special.")):
             continue
         for dtype in DTYPES:
             if dtype in op.dtypes:

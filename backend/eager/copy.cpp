@@ -68,9 +68,12 @@ void host_to_device(const at::Tensor& source, const at::Tensor& target, bool non
   if (bytes == 0) return;
   std::byte* to = bytes_of(target);
   if (non_blocking && source.is_pinned()) {
-    // The user promised to leave pinned memory alone until the copy is done; keep it alive.
-    runtime::current_queue().enqueue(
-        [from = at::Tensor(source), to, bytes] { copy_bytes(to, bytes_of(from), bytes); });
+    // The user promised to leave pinned memory alone until the copy is done; keep it alive. By its
+    // storage: letting go of the last reference to a tensor that Python knew takes the GIL, which
+    // a thread that waits for this queue may hold.
+    runtime::current_queue().enqueue([keep = source.storage(), from = bytes_of(source), to, bytes] {
+      copy_bytes(to, from, bytes);
+    });
     return;
   }
   constexpr size_t kSnapshotLimit = 1 << 20;
@@ -106,9 +109,9 @@ void device_to_host(const at::Tensor& source, const at::Tensor& target, bool non
   const size_t bytes = target.numel() * target.itemsize();
   if (bytes == 0) return;
   if (non_blocking && target.is_pinned()) {
-    runtime::current_queue().enqueue([from = at::Tensor(source), to = at::Tensor(target), bytes] {
-      copy_bytes(bytes_of(to), bytes_of(from), bytes);
-    });
+    runtime::current_queue().enqueue([keep = target.storage(), from = bytes_of(source),
+                                      to = bytes_of(target),
+                                      bytes] { copy_bytes(to, from, bytes); });
     return;
   }
   runtime::synchronize_current_queue();

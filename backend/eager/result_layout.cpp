@@ -104,8 +104,12 @@ bool is_dense(const Tensor& x) {
 // TensorIterator's short cut for operands of one shape that agree on an order: nullopt if they do
 // not.
 std::optional<Dims> agreed_strides(const std::vector<Tensor>& operands, const Dims& shape) {
-  const auto all = [&](auto&& holds) { return std::all_of(operands.begin(), operands.end(), holds); };
-  if (!all([&](const Tensor& x) { return x.shape() == shape && x.strides.size() == shape.size(); })) {
+  const auto all = [&](auto&& holds) {
+    return std::all_of(operands.begin(), operands.end(), holds);
+  };
+  if (!all([&](const Tensor& x) {
+        return x.shape() == shape && x.strides.size() == shape.size();
+      })) {
     return std::nullopt;
   }
   if (all(is_contiguous)) return contiguous(shape);
