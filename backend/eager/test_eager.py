@@ -101,3 +101,11 @@ def test_strided_copies_in_both_directions(dtype):
         if target.shape == view.shape:
             target.copy_(view)
             assert target.cpu().tolist() == view.tolist()
+
+
+def test_dlpack_shares_memory():
+    x = torch.arange(6.0, device="tpu").view(2, 3)
+    y = torch.from_dlpack(x)
+    assert y.device == x.device
+    y.add_(1)
+    assert x.tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]

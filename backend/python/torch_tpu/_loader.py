@@ -39,7 +39,7 @@ def register() -> None:
         raise RuntimeError(f"PyTorch's slot for an external device is taken by '{taken}'; one process can have one")
     # First what can fail: loading the libraries leaves PyTorch as it was.
     from torch_tpu import _device
-    from torch_tpu._device import _exit, _precision
+    from torch_tpu._device import _dlpack, _exit, _precision
 
     backend_registration.rename_privateuse1_backend("tpu")
     torch._register_device_module("tpu", _device)
@@ -47,6 +47,7 @@ def register() -> None:
     backend_registration.generate_methods_for_privateuse1_backend(for_storage=False)
     torch.set_autocast_dtype("tpu", torch.bfloat16)
     _precision.follow_torch_setting()
+    _dlpack.answer_for_device()
     _exit.drain_at_exit()
     _State.loaded = True
 
