@@ -41,6 +41,8 @@ void combine_row(std::byte* accumulator, int64_t accumulator_stride, const std::
     fold_row<Element, Op>(accumulator, x, x_stride, n);
   } else if (accumulator_stride == 1 && x_stride == 1) {
     for (int64_t i = 0; i < n; ++i) a[i] = combined<Element, Op>(a[i], b[i]);
+  } else if (accumulator_stride == 1 && x_stride == 2) {  // pooling's usual stride, as vectors
+    for (int64_t i = 0; i < n; ++i) a[i] = combined<Element, Op>(a[i], b[2 * i]);
   } else {
     for (int64_t i = 0; i < n; ++i) {
       T& to = a[i * accumulator_stride];

@@ -14,7 +14,7 @@
 namespace tpu::compiler::kernels {
 namespace {
 
-constexpr int64_t kGrain = 4096;  // elements
+constexpr int64_t kChunk = 4096;  // elements; a multiple of a block's
 
 bool is_dense(const View& view) {
   const Dims dense = hlo::row_major_strides(view.shape);
@@ -32,19 +32,67 @@ T cut(uint64_t bits, ElementType element) {
   return static_cast<T>(bits);
 }
 
-// All words of the blocks that hold elements [begin, end).
+// Ten rounds of Philox4x32 on kLanes blocks side by side: hlo::philox4x32 in a form that compilers
+// turn into vector instructions.
+constexpr int kLanes = 16;
+struct PhiloxLanes {
+  uint32_t word[4][kLanes];
+};
+
+void philox_rounds(PhiloxLanes& lanes, uint32_t key0, uint32_t key1) {
+  for (int round = 0; round < 10; ++round) {
+    for (int l = 0; l < kLanes; ++l) {
+      const uint64_t product0 = uint64_t{0xD2511F53} * lanes.word[0][l];
+      const uint64_t product1 = uint64_t{0xCD9E8D57} * lanes.word[2][l];
+      lanes.word[0][l] = static_cast<uint32_t>(product1 >> 32) ^ lanes.word[1][l] ^ key0;
+      lanes.word[1][l] = static_cast<uint32_t>(product1);
+      lanes.word[2][l] = static_cast<uint32_t>(product0 >> 32) ^ lanes.word[3][l] ^ key1;
+      lanes.word[3][l] = static_cast<uint32_t>(product0);
+    }
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
+  }
+}
+
+// The state of PHILOX, as random_bits.h reads it.
+struct PhiloxState {
+  std::array<uint32_t, 2> key;
+  uint64_t low, high;
+
+  explicit PhiloxState(std::span<const uint64_t> words)
+      : key(hlo::split_words(words[0])), low(words[1]), high(words.size() > 2 ? words[2] : 0) {}
+
+  /// Blocks number .. number + kLanes - 1.
+  PhiloxLanes blocks(uint64_t number) const {
+    PhiloxLanes lanes;
+    for (int l = 0; l < kLanes; ++l) {
+      const uint64_t offset = number + static_cast<uint64_t>(l);
+      const uint64_t sum = low + offset;
+      const uint64_t carried = high + (sum < offset ? 1 : 0);
+      lanes.word[0][l] = static_cast<uint32_t>(sum);
+      lanes.word[1][l] = static_cast<uint32_t>(sum >> 32);
+      lanes.word[2][l] = static_cast<uint32_t>(carried);
+      lanes.word[3][l] = static_cast<uint32_t>(carried >> 32);
+    }
+    philox_rounds(lanes, key[0], key[1]);
+    return lanes;
+  }
+};
+
+// Elements [begin, end), of which begin is the first of a block.
 template <class T>
-void fill_philox(const hlo::PhiloxBits& generator, ElementType element, int64_t begin, int64_t end,
+void fill_philox(const PhiloxState& generator, ElementType element, int64_t begin, int64_t end,
                  T* to) {
   constexpr int64_t kPerBlock = sizeof(T) == 8 ? 2 : 4;
-  for (int64_t i = begin; i < end;) {
-    const std::array<uint32_t, 4> words = generator.block(static_cast<uint64_t>(i / kPerBlock));
-    for (int64_t w = i % kPerBlock; w < kPerBlock && i < end; ++w, ++i) {
-      const auto at = static_cast<size_t>(w);
+  for (int64_t i = begin; i < end; i += kPerBlock * kLanes) {
+    const PhiloxLanes lanes = generator.blocks(static_cast<uint64_t>(i / kPerBlock));
+    const int64_t n = std::min(end - i, kPerBlock * kLanes);
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t l = k / kPerBlock, w = k % kPerBlock;
       if constexpr (sizeof(T) == 8) {
-        to[i] = hlo::join_words(words[2 * at], words[2 * at + 1]);
+        to[i + k] = hlo::join_words(lanes.word[2 * w][l], lanes.word[2 * w + 1][l]);
       } else {
-        to[i] = cut<T>(words[at], element);
+        to[i + k] = cut<T>(lanes.word[w][l], element);
       }
     }
   }
@@ -96,7 +144,7 @@ void rng_bit_generator(const KernelCall& call) {
   const int64_t count = elements(result);
   const int bits = hlo::bit_width(result.element);
   const int64_t width = hlo::byte_width(result.element);
-  const hlo::PhiloxBits philox(state);
+  const PhiloxState philox(state);
   const hlo::ThreefryBits three_fry(state, result.shape);
 
   // Elements are numbered row-major; a result in another layout goes by way of a dense array.
@@ -107,7 +155,9 @@ void rng_bit_generator(const KernelCall& call) {
     if constexpr (std::is_same_v<T, Wide>) {
       throw Unimplemented("rng_bit_generator of complex<f64>");
     } else {
-      parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+      // Threads share whole chunks, so that each starts with a block of its own.
+      parallel_for((count + kChunk - 1) / kChunk, 1, [&](int64_t first, int64_t last) {
+        const int64_t begin = first * kChunk, end = std::min(last * kChunk, count);
         T* typed = reinterpret_cast<T*>(to);
         if (threefry) {
           fill_threefry(three_fry, result.element, begin, end, typed);

@@ -33,12 +33,12 @@ class Sorter {
   void run() const {
     const int64_t rows = hlo::num_elements(outer_shape_);
     if (rows * length_ == 0) return;
+    const ConstView* operand = key_operand();
     parallel_for(rows, std::max<int64_t>(1, 2048 / length_), [&](int64_t begin, int64_t end) {
-      std::vector<uint32_t> permutation(static_cast<size_t>(length_));
-      for (int64_t row = begin; row < end; ++row) {
-        order_row(row, permutation);
-        for (size_t i = 0; i < call_.operands.size(); ++i) move_row(row, i, permutation);
-      }
+      if (!operand) return run_by_region(begin, end);
+      visit_width(hlo::byte_width(operand->element), [&]<class Key>(std::type_identity<Key>) {
+        if constexpr (!std::is_same_v<Key, Wide>) run_by_keys<Key>(*operand, begin, end);
+      });
     });
   }
 
@@ -59,36 +59,47 @@ class Sorter {
     return Odometer<1>(outer_shape_, {operand_strides_[i]}, row).offset(0);
   }
 
-  void order_row(int64_t row, std::span<uint32_t> permutation) const {
+  // The operand that decides, if its type and the comparator have keys.
+  const ConstView* key_operand() const {
     const bool strict = pattern_.kind == Pattern::Kind::kCompare &&
                         (pattern_.direction == Pattern::Direction::kLt ||
                          pattern_.direction == Pattern::Direction::kGt);
-    const ElementType element = strict ? call_.operands[static_cast<size_t>(pattern_.pair)].element
-                                       : ElementType::kComplexF64;
-    if (strict && has_keys(element) && order_by_keys(row, permutation)) return;
-    order_by_region(row, permutation);
+    if (!strict) return nullptr;
+    const ConstView& operand = call_.operands[static_cast<size_t>(pattern_.pair)];
+    return has_keys(operand.element) ? &operand : nullptr;
   }
 
-  // False if the row has NaNs that the comparison does not order.
-  bool order_by_keys(int64_t row, std::span<uint32_t> permutation) const {
-    const auto pair = static_cast<size_t>(pattern_.pair);
-    const ConstView& operand = call_.operands[pair];
-    return visit_width(hlo::byte_width(operand.element), [&]<class T>(std::type_identity<T>) {
-      if constexpr (std::is_same_v<T, Wide>) {
-        return false;
-      } else {
-        const KeyOf<T> key_of(operand.element, pattern_);
-        const T* from = reinterpret_cast<const T*>(operand.data) + operand_offset(row, pair);
-        std::vector<T> keys(permutation.size());
-        for (size_t i = 0; i < keys.size(); ++i) {
-          const T bits = from[static_cast<int64_t>(i) * operand.strides[dimension_]];
-          if (!pattern_.total_order && key_of.is_nan(bits)) return false;
-          keys[i] = key_of(bits);
-        }
-        sort_permutation(std::span<const T>(keys), permutation);
-        return true;
+  // Rows by integer keys; a row with NaNs that the comparison does not order calls the region.
+  template <class Key>
+  void run_by_keys(const ConstView& operand, int64_t begin, int64_t end) const {
+    const KeyOf<Key> key_of(operand.element, pattern_);
+    KeySorter<Key> sorter;
+    std::vector<Key> keys(static_cast<size_t>(length_));
+    std::vector<uint32_t> permutation(keys.size());
+    for (int64_t row = begin; row < end; ++row) {
+      const Key* from = reinterpret_cast<const Key*>(operand.data) +
+                        operand_offset(row, static_cast<size_t>(pattern_.pair));
+      bool ordered = true;
+      for (size_t i = 0; i < keys.size(); ++i) {
+        const Key bits = from[static_cast<int64_t>(i) * operand.strides[dimension_]];
+        ordered = ordered && (pattern_.total_order || !key_of.is_nan(bits));
+        keys[i] = key_of(bits);
       }
-    });
+      if (ordered) {
+        sorter.sort(keys, permutation);
+      } else {
+        order_by_region(row, permutation);
+      }
+      move_row(row, permutation);
+    }
+  }
+
+  void run_by_region(int64_t begin, int64_t end) const {
+    std::vector<uint32_t> permutation(static_cast<size_t>(length_));
+    for (int64_t row = begin; row < end; ++row) {
+      order_by_region(row, permutation);
+      move_row(row, permutation);
+    }
   }
 
   void order_by_region(int64_t row, std::span<uint32_t> permutation) const {
@@ -118,18 +129,21 @@ class Sorter {
     std::stable_sort(permutation.begin(), permutation.end(), before);
   }
 
-  void move_row(int64_t row, size_t i, std::span<const uint32_t> permutation) const {
-    const ConstView& operand = call_.operands[i];
-    const View& result = call_.results[i];
-    const int64_t from_step = operand.strides[dimension_], to_step = result.strides[dimension_];
-    const int64_t to_offset = Odometer<1>(outer_shape_, {result_strides_[i]}, row).offset(0);
-    visit_width(hlo::byte_width(operand.element), [&]<class T>(std::type_identity<T>) {
-      const T* from = reinterpret_cast<const T*>(operand.data) + operand_offset(row, i);
-      T* to = reinterpret_cast<T*>(result.data) + to_offset;
-      for (size_t k = 0; k < permutation.size(); ++k) {
-        to[static_cast<int64_t>(k) * to_step] = from[permutation[k] * from_step];
-      }
-    });
+  // Writes row `row` of every result.
+  void move_row(int64_t row, std::span<const uint32_t> permutation) const {
+    for (size_t i = 0; i < call_.operands.size(); ++i) {
+      const ConstView& operand = call_.operands[i];
+      const View& result = call_.results[i];
+      const int64_t from_step = operand.strides[dimension_], to_step = result.strides[dimension_];
+      const int64_t to_offset = Odometer<1>(outer_shape_, {result_strides_[i]}, row).offset(0);
+      visit_width(hlo::byte_width(operand.element), [&]<class T>(std::type_identity<T>) {
+        const T* from = reinterpret_cast<const T*>(operand.data) + operand_offset(row, i);
+        T* to = reinterpret_cast<T*>(result.data) + to_offset;
+        for (size_t k = 0; k < permutation.size(); ++k) {
+          to[static_cast<int64_t>(k) * to_step] = from[permutation[k] * from_step];
+        }
+      });
+    }
   }
 
   const KernelCall& call_;

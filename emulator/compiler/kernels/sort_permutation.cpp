@@ -60,20 +60,11 @@ void radix_sort(std::span<Item> items, std::span<Item> other, int bytes) {
   if (from != items.data()) std::copy(from, from + items.size(), items.data());
 }
 
-template <class Item>
-void sort_part(std::span<Item> items, std::span<Item> other, int bytes) {
-  if (items.size() < kRadixFrom) {
-    std::sort(items.begin(), items.end());
-  } else {
-    radix_sort(items, other, bytes);
-  }
-}
-
 // Sorts parts on all threads and merges neighbours until one is left. Items are distinct, so how
 // they were cut leaves no trace.
 template <class Item>
-void sort_items(std::vector<Item>& items, int bytes) {
-  std::vector<Item> other(items.size());
+void sort_items(std::vector<Item>& items, std::vector<Item>& other, int bytes) {
+  other.resize(items.size());
   const auto n = static_cast<int64_t>(items.size());
   int64_t parts = 1;
   while (items.size() >= kParallelFrom && parts < num_threads() && parts < 64) parts *= 2;
@@ -82,8 +73,8 @@ void sort_items(std::vector<Item>& items, int bytes) {
     for (int64_t p = begin; p < end; ++p) {
       const auto first = static_cast<size_t>(bound(p));
       const auto size = static_cast<size_t>(bound(p + 1)) - first;
-      sort_part(std::span(items).subspan(first, size), std::span(other).subspan(first, size),
-                bytes);
+      radix_sort(std::span(items).subspan(first, size), std::span(other).subspan(first, size),
+                 bytes);
     }
   });
   for (int64_t step = 1; step < parts; step *= 2) {
@@ -101,18 +92,61 @@ void sort_items(std::vector<Item>& items, int bytes) {
 
 }  // namespace
 
+// The type of item that holds a key.
 template <class Key>
-void sort_permutation(std::span<const Key> keys, std::span<uint32_t> permutation) {
-  using Item = std::conditional_t<sizeof(Key) == 8, Pair, Packed>;
-  std::vector<Item> items(keys.size());
-  for (size_t i = 0; i < keys.size(); ++i) items[i] = Item(keys[i], static_cast<uint32_t>(i));
-  sort_items(items, static_cast<int>(sizeof(Key)));
+using ItemOf = std::conditional_t<sizeof(Key) == 8, Pair, Packed>;
+
+template <class Key>
+struct KeySorter<Key>::Buffers {
+  std::vector<ItemOf<Key>> items, other;
+};
+
+template <class Key>
+KeySorter<Key>::KeySorter() : buffers_(std::make_unique<Buffers>()) {}
+
+template <class Key>
+KeySorter<Key>::~KeySorter() = default;
+
+template <class Key>
+void KeySorter<Key>::load(std::span<const Key> keys) {
+  auto& items = buffers_->items;
+  items.resize(keys.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    items[i] = ItemOf<Key>(keys[i], static_cast<uint32_t>(i));
+  }
+}
+
+template <class Key>
+void KeySorter<Key>::sort(std::span<const Key> keys, std::span<uint32_t> permutation) {
+  load(keys);
+  auto& items = buffers_->items;
+  if (items.size() < kRadixFrom) {
+    std::sort(items.begin(), items.end());
+  } else {
+    sort_items(items, buffers_->other, static_cast<int>(sizeof(Key)));
+  }
   for (size_t i = 0; i < keys.size(); ++i) permutation[i] = items[i].number();
 }
 
-template void sort_permutation(std::span<const uint8_t>, std::span<uint32_t>);
-template void sort_permutation(std::span<const uint16_t>, std::span<uint32_t>);
-template void sort_permutation(std::span<const uint32_t>, std::span<uint32_t>);
-template void sort_permutation(std::span<const uint64_t>, std::span<uint32_t>);
+template <class Key>
+void KeySorter<Key>::sort_smallest(std::span<const Key> keys, std::span<uint32_t> permutation) {
+  if (permutation.size() > keys.size() / 8) {
+    std::vector<uint32_t> all(keys.size());
+    sort(keys, all);
+    std::copy_n(all.begin(), permutation.size(), permutation.begin());
+    return;
+  }
+  load(keys);
+  auto& items = buffers_->items;
+  const auto middle = items.begin() + static_cast<ptrdiff_t>(permutation.size());
+  std::nth_element(items.begin(), middle, items.end());
+  std::sort(items.begin(), middle);
+  for (size_t i = 0; i < permutation.size(); ++i) permutation[i] = items[i].number();
+}
+
+template class KeySorter<uint8_t>;
+template class KeySorter<uint16_t>;
+template class KeySorter<uint32_t>;
+template class KeySorter<uint64_t>;
 
 }  // namespace tpu::compiler::kernels

@@ -1,7 +1,6 @@
 #include "emulator/compiler/kernels/topk.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -11,27 +10,6 @@
 #include "emulator/compiler/kernels/value_order.h"
 
 namespace tpu::compiler::kernels {
-namespace {
-
-// The numbers of the k smallest keys, ascending; equal keys by number.
-template <class Key>
-std::vector<uint32_t> smallest(const std::vector<Key>& keys, int64_t k) {
-  std::vector<uint32_t> order(keys.size());
-  if (k > static_cast<int64_t>(keys.size()) / 8) {
-    sort_permutation(std::span<const Key>(keys), order);
-  } else {
-    std::iota(order.begin(), order.end(), 0u);
-    const auto before = [&keys](uint32_t a, uint32_t b) {
-      return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
-    };
-    std::nth_element(order.begin(), order.begin() + k, order.end(), before);
-    std::sort(order.begin(), order.begin() + k, before);
-  }
-  order.resize(static_cast<size_t>(k));
-  return order;
-}
-
-}  // namespace
 
 void topk(const KernelCall& call) {
   const ConstView& operand = call.operands[0];
@@ -52,11 +30,14 @@ void topk(const KernelCall& call) {
   visit_key("tpu.topk", operand.element, [&]<class Key>(std::type_identity<Key>) {
     const KeyOf<Key> key_of(operand.element, value_order(largest));
     parallel_for(lines.count(), std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
+      KeySorter<Key> sorter;
+      std::vector<uint32_t> order(static_cast<size_t>(k));
       auto at = lines.from(begin);
       for (int64_t line = begin; line < end; ++line, at.next()) {
         const Key* from = reinterpret_cast<const Key*>(operand.data) + at.offset(0);
         Key* to = reinterpret_cast<Key*>(values.data) + at.offset(1);
-        const auto order = smallest(keys_of(from, lines.step(0), n, key_of), k);
+        const std::vector<Key> keys = keys_of(from, lines.step(0), n, key_of);
+        sorter.sort_smallest(keys, order);
         for (int64_t i = 0; i < k; ++i) {
           const uint32_t chosen = order[static_cast<size_t>(i)];
           to[i * lines.step(1)] = from[chosen * lines.step(0)];
