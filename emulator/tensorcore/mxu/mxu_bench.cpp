@@ -1,6 +1,7 @@
 // Speed of dot_general and convolution. Names tell the shape, for compare_with_torch.py:
 //   matmul/<type>/<precision>/<layout>/<batch>x<m>x<n>x<k>/<threads>
-//   conv/<forward|input_gradient|kernel_gradient>/<batch>x<in>x<size>x<out>x<kernel>x<stride>x<groups>/<threads>
+//   conv/<forward|input_gradient|kernel_gradient>/
+//       <batch>x<in>x<size>x<out>x<kernel>x<stride>x<groups>/<threads>
 #include <benchmark/benchmark.h>
 
 #include <ctime>
