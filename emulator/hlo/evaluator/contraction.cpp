@@ -252,8 +252,12 @@ Literal evaluate_convolution(const Literal& lhs, const Literal& rhs, const Convo
     for_each_index(indexing.window_shape(), [&](const Index& window_index) {
       for (int64_t feature = 0; feature < indexing.group_features(); ++feature) {
         const Index from = indexing.lhs_index(output, window_index, feature);
-        a.push_back(in_bounds(from, lhs_shape) ? load(lhs, linearize(from, lhs_shape))
-                                               : zero(lhs.type().element));
+        if (!in_bounds(from, lhs_shape)) {
+          a.push_back(zero(lhs.type().element));
+          b.push_back(zero(rhs.type().element));
+          continue;
+        }
+        a.push_back(load(lhs, linearize(from, lhs_shape)));
         b.push_back(
             load(rhs, linearize(indexing.rhs_index(output, window_index, feature), rhs_shape)));
       }

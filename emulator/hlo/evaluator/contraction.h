@@ -54,7 +54,8 @@ struct ConvolutionSpec {
 };
 
 /// k is row-major over window positions (kernel spatial dimensions in their listed order), then
-/// over the input features of the group. Positions in padding and holes count as 0.
+/// over the input features of the group. A position in padding or a hole keeps its number but adds
+/// +0, whatever the kernel holds there: an infinity or a NaN must not show where there is no input.
 Literal evaluate_convolution(const Literal& lhs, const Literal& rhs, const ConvolutionSpec& window,
                              const ContractionSpec& spec, const TensorType& result_type);
 
