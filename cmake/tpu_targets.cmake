@@ -16,6 +16,9 @@ target_compile_options(tpu_options INTERFACE -Wall -Wextra -Wpedantic -ffp-contr
   $<$<BOOL:${TPU_WARNINGS_AS_ERRORS}>:-Werror>)
 # GCC 12 sees overlapping copies in `"text" + string` that are not there (GCC bug 105651).
 target_compile_options(tpu_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# Clang sees that libstdc++ 12's own std::stable_sort uses what libstdc++ 12 calls deprecated.
+target_compile_options(tpu_options INTERFACE
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 target_include_directories(tpu_options INTERFACE ${PROJECT_SOURCE_DIR})
 
 set(TPU_SANITIZE "" CACHE STRING "Comma-separated sanitizers for everything: address,undefined or thread")
