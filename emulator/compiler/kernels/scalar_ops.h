@@ -130,7 +130,7 @@ struct MaximumOp {
     if constexpr (std::is_floating_point_v<T>) {
       using Bits = BitsOf<T>;
       const T zero = std::bit_cast<T>(std::bit_cast<Bits>(a) & std::bit_cast<Bits>(b));
-      const T larger = (a > b) | (a != a) ? a : b;
+      const T larger = ((a > b) | (a != a)) ? a : b;
       return a == b ? zero : larger;
     } else {
       return a > b ? a : b;
@@ -145,7 +145,7 @@ struct MinimumOp {
     if constexpr (std::is_floating_point_v<T>) {
       using Bits = BitsOf<T>;
       const T zero = std::bit_cast<T>(std::bit_cast<Bits>(a) | std::bit_cast<Bits>(b));
-      const T smaller = (a < b) | (a != a) ? a : b;
+      const T smaller = ((a < b) | (a != a)) ? a : b;
       return a == b ? zero : smaller;
     } else {
       return a < b ? a : b;
