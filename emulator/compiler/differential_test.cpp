@@ -126,7 +126,9 @@ Configuration configuration(uint64_t seed) {
 
 Outcome run_evaluator(const Program& program, const Configuration& configuration) {
   try {
-    return {evaluate(program.module, program.arguments, {configuration.target.mxu_depth}), ""};
+    const hlo::EvaluatorOptions options{configuration.target.mxu_depth,
+                                        hlo::testing::kMaxIterations};
+    return {evaluate(program.module, program.arguments, options), ""};
   } catch (const DeviceError& error) {
     return {{}, error.what()};
   }

@@ -24,6 +24,20 @@ TEST(ControlFlow, While) {
     })");
 }
 
+TEST(ControlFlow, EndlessLoopsCanBeCutOff) {
+  const std::string program = R"(func.func @main() -> tensor<i1> {
+    %true = stablehlo.constant dense<true> : tensor<i1>
+    %0 = stablehlo.while(%c = %true) : tensor<i1>
+    cond {
+      stablehlo.return %c : tensor<i1>
+    } do {
+      stablehlo.return %c : tensor<i1>
+    }
+    return %0 : tensor<i1>
+  })";
+  EXPECT_THROW(evaluate_text(program, {.max_iterations = 10}), InvalidArgument);
+}
+
 TEST(ControlFlow, CaseTakesTheLastBranchForAnIndexOutOfRange) {
   for (const auto& [index, expected] :
        {std::pair("0", "10"), std::pair("1", "20"), std::pair("-1", "20"), std::pair("7", "20")}) {

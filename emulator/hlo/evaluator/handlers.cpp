@@ -210,7 +210,13 @@ Results call_function(const OpCall& call) {
 
 Results while_loop(const OpCall& call) {
   Results carried(call.operands.begin(), call.operands.end());
-  while (to_element(call.run_region(0, carried)[0]).truth()) carried = call.run_region(1, carried);
+  int64_t rounds = 0;
+  while (to_element(call.run_region(0, carried)[0]).truth()) {
+    if (rounds++ == call.interpreter.options().max_iterations) {
+      throw InvalidArgument("a loop took more than " + std::to_string(rounds - 1) + " rounds");
+    }
+    carried = call.run_region(1, carried);
+  }
   return carried;
 }
 

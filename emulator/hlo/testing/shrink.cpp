@@ -96,7 +96,7 @@ class Shrinker {
     all.module.main().body.ops().pop_back();
     Builder(all.module.main().body).ret(values);
     try {
-      return evaluate(all.module, all.arguments);
+      return evaluate(all.module, all.arguments, {.max_iterations = kMaxIterations});
     } catch (const Error&) {
       return {};
     }

@@ -7,7 +7,11 @@
 
 namespace tpu::hlo::testing {
 
-/// True if the program still shows the failure.
+/// Rounds that a loop of a shrunk program may take. A predicate that evaluates candidates must not
+/// allow more, as cutting into a loop can make it endless (EvaluatorOptions::max_iterations).
+inline constexpr int64_t kMaxIterations = 1000;
+
+/// True if the program still shows the failure. May throw InvalidArgument: it does not.
 using Predicate = std::function<bool(const Program& program)>;
 
 /// A program that is as small as could be found and for which `fails` holds. `fails` must hold for
