@@ -8,6 +8,7 @@ namespace tpu::tensorcore {
 namespace {
 
 constexpr int64_t kRowBlock = 64;
+constexpr int64_t kLaneBlock = 256;
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
@@ -90,16 +91,17 @@ class LanePhase {
 
   MagnitudeRange run() const {
     const int64_t width = c_.host.lanes.columns;
-    const int64_t lane_blocks = ceil_div(c_.groups(), width);
+    const int64_t lanes = std::min<int64_t>(images_.layout().features, kLaneBlock / width * width);
+    const int64_t lane_blocks = ceil_div(images_.layout().features, lanes);
     const int64_t row_blocks = ceil_div(rows_.size(), kRowBlock);
     const int64_t units = c_.outputs() * row_blocks * lane_blocks;
-    const auto work = kRowBlock * width * std::ssize(offsets_);
-    const int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, work));
-    parallel_for(units, grain, [&](int64_t begin, int64_t end) {
-      const Scratch<float> totals(kRowBlock * width);
+    parallel_for(units, 1, [&](int64_t begin, int64_t end) {
+      const Scratch<float> totals(kRowBlock * lanes);
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t output = unit / lane_blocks / row_blocks;
-        run_block(output, unit / lane_blocks % row_blocks * kRowBlock, unit % lane_blocks * width,
+        const int64_t row = unit / lane_blocks % row_blocks * kRowBlock;
+        const int64_t lane = unit % lane_blocks * lanes;
+        run_block(output, row, lane, std::min(lanes, images_.layout().features - lane),
                   totals.data());
       }
     });
@@ -107,8 +109,7 @@ class LanePhase {
   }
 
  private:
-  void run_block(int64_t output, int64_t row, int64_t lane, float* totals) const {
-    const int64_t width = c_.host.lanes.columns;
+  void run_block(int64_t output, int64_t row, int64_t lane, int64_t lanes, float* totals) const {
     const int64_t rows = std::min(kRowBlock, rows_.size() - row);
     const float* starts[kRowBlock];
     for (int64_t r = 0; r < rows; ++r) {
@@ -116,32 +117,33 @@ class LanePhase {
     }
     for (size_t chunk = 0; chunk + 1 < bounds_.size(); ++chunk) {
       for (size_t i = 0; i < c_.plan.passes.size(); ++i) {
-        add_pass(c_.plan.passes[i], chunk, {starts, static_cast<size_t>(rows)},
-                 weights_.at(c_.plan.passes[i].rhs_part, output, bounds_[chunk], lane),
+        const Pass pass = c_.plan.passes[i];
+        add_pass(pass, chunk, {starts, static_cast<size_t>(rows)},
+                 weights_.at(pass.rhs_part, output, bounds_[chunk], lane), lanes,
                  chunk == 0 && i == 0, totals);
       }
     }
     const StridedTiles<float> tiles(result_, c_.host);
-    tiles.store(output, row, rows, lane, std::min(width, c_.groups() - lane), totals, width);
+    tiles.store(output, row, rows, lane, std::min(lanes, c_.groups() - lane), totals, lanes);
   }
 
   /// One pass of one chunk over all rows of a block.
   void add_pass(const Pass& pass, size_t chunk, std::span<const float* const> starts,
-                const float* weights, bool first, float* totals) const {
-    const LaneKernels& lanes = c_.host.lanes;
+                const float* weights, int64_t lanes, bool first, float* totals) const {
+    const LaneKernels& table = c_.host.lanes;
     const auto& kernels =
-        products_exact(images_.range(), weights_.range()) ? lanes.exact : lanes.plain;
+        products_exact(images_.range(), weights_.range()) ? table.exact : table.plain;
     const std::span<const int64_t> offsets(offsets_.data() + bounds_[chunk],
                                            bounds_[chunk + 1] - bounds_[chunk]);
-    for (size_t r = 0; r < starts.size(); r += kFewRows) {
-      const size_t rows = std::min<size_t>(kFewRows, starts.size() - r);
-      const float* left[kFewRows];
+    for (size_t r = 0; r < starts.size(); r += kLaneRows) {
+      const size_t rows = std::min<size_t>(kLaneRows, starts.size() - r);
+      const float* left[kLaneRows];
       for (size_t i = 0; i < rows; ++i) {
         left[i] = starts[r + i] + pass.lhs_part * images_.part_stride();
       }
-      float* tile = totals + static_cast<int64_t>(r) * lanes.columns;
-      kernels[rows](offsets, left, weights, images_.layout().features, first ? nullptr : tile, tile,
-                    lanes.columns);
+      float* tile = totals + static_cast<int64_t>(r) * lanes;
+      kernels[rows](offsets, left, weights, images_.layout().features, lanes,
+                    first ? nullptr : tile, tile, lanes);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "emulator/tensorcore/mxu/gemm.h"
 
 #include <algorithm>
+#include <bit>
 #include <type_traits>
 #include <vector>
 
@@ -21,9 +22,15 @@ constexpr int64_t kColumnBlock = 512;
 /// a left operand of no more than these bytes.
 constexpr int64_t kNarrowRows = 256;
 constexpr int64_t kNarrowBytes = int64_t{8} << 20;
-/// Bytes of right operand packed at a time, and of totals kept while more of it is packed.
+/// Bytes of right operand packed at a time (of a few columns, but long: less, to stay in cache
+/// between blocks of rows), and of totals kept while more of it is packed.
 constexpr int64_t kPackedBytes = int64_t{32} << 20;
+constexpr int64_t kLongPackedBytes = int64_t{2} << 20;
 constexpr int64_t kTotalBytes = int64_t{64} << 20;
+/// Elements of right operand, or of totals if that is read where it lies, that stay in cache while
+/// few rows pass by.
+constexpr int64_t kNarrowPanels = 64 << 10;
+constexpr int64_t kDirectTotals = 4 << 10;
 /// Products that are not worth a task of their own.
 constexpr int64_t kSmallWork = 65536;
 
@@ -149,12 +156,15 @@ class Engine {
     return all;
   }
 
-  bool multiplies_directly() const { return g_.m <= kFewRows && g_.right.can_multiply_few_rows(); }
+  bool multiplies_directly() const {
+    return g_.m <= kDirectRows && g_.right.can_multiply_few_rows();
+  }
 
   /// Columns of a unit of work with few rows, of which `fair` keep all threads busy.
   int64_t narrow_columns(int64_t fair) const {
-    const int64_t most = multiplies_directly() ? 2 * kColumnBlock : kColumnBlock / 2;
-    return std::clamp<int64_t>(whole_panels(fair), 2 * nr_, most);
+    const int64_t most =
+        multiplies_directly() ? kDirectTotals / g_.m : kNarrowPanels / (depth_ * g_.plan.parts);
+    return std::max<int64_t>(std::min(whole_panels(fair), most / nr_ * nr_), 2 * nr_);
   }
 
   /// Few rows: all of the left operand is made ready, then the right one goes by once.
@@ -208,9 +218,9 @@ class Engine {
     NarrowBuffers(const Engine& engine, int64_t columns)
         : panel_stride(engine.depth_ * engine.nr_ + kPanelGap),
           right(engine.multiplies_directly()
-                    ? engine.g_.m * columns
+                    ? engine.direct_rows() * columns
                     : columns / engine.nr_ * panel_stride * engine.g_.plan.parts),
-          totals(engine.g_.m * columns),
+          totals(std::max<int64_t>(engine.g_.m, kDirectRows) * columns),
           ranges(columns / engine.nr_) {}
     /// Panels of a power of two bytes would fall on the same cache lines.
     static constexpr int64_t kPanelGap = 16;
@@ -249,16 +259,20 @@ class Engine {
   void multiply_directly(const Block& block, NarrowBuffers& buffers, const LeftOf& left_of) const {
     Acc *const totals = buffers.totals.data(), *const sums = buffers.right.data();
     for (int64_t c = 0; c < chunks_; ++c) {
+      // The kernels know powers of two: the last row is computed again and thrown away.
       const LeftView<T> left = left_of(c);
-      Acc* const to = c == 0 ? totals : sums;
+      const T* rows[kDirectRows];
+      for (int64_t r = 0; r < direct_rows(); ++r) rows[r] = left.rows[std::min(r, g_.m - 1)];
       g_.right.multiply_few_rows(block.batch, block.column, block.columns, g_.bounds[c],
-                                 chunk_depth(c), left.rows, block.rows, to, block.columns);
+                                 chunk_depth(c), rows, direct_rows(), c == 0 ? totals : sums,
+                                 block.columns);
       if (c == 0) continue;
-      for (int64_t i = 0; i < block.rows * block.columns; ++i) totals[i] = totals[i] + sums[i];
+      for (int64_t i = 0; i < g_.m * block.columns; ++i) totals[i] = totals[i] + sums[i];
     }
     g_.result.store(block.batch, block.row, block.rows, block.column, block.columns, totals,
                     block.columns);
   }
+  int64_t direct_rows() const { return static_cast<int64_t>(std::bit_ceil<uint64_t>(g_.m)); }
 
   /// Many rows: as much of the right operand as kPackedBytes hold is packed and shared; each
   /// thread packs its rows of the left one chunk at a time.
@@ -267,8 +281,9 @@ class Engine {
     const int64_t fitting = kPackedBytes / (chunk_column_bytes * chunks_) / nr_ * nr_;
     WidePlan plan;
     plan.columns = std::min(whole_panels(g_.n), std::max(fitting, kColumnBlock));
+    const int64_t round_bytes = plan.columns < kColumnBlock ? kLongPackedBytes : kPackedBytes;
     plan.chunks =
-        std::clamp<int64_t>(kPackedBytes / (chunk_column_bytes * plan.columns), 1, chunks_);
+        std::clamp<int64_t>(round_bytes / (chunk_column_bytes * plan.columns), 1, chunks_);
     plan.rows = g_.m;
     if (plan.chunks < chunks_) {
       const int64_t fitting_rows = kTotalBytes / (plan.columns * static_cast<int64_t>(sizeof(Acc)));
@@ -328,7 +343,8 @@ class Engine {
   void multiply_wide(const Block& all, int64_t first_chunk, int64_t end_chunk,
                      const WidePlan& plan) const {
     const int64_t column_units = ceil_div(all.columns, kColumnBlock);
-    const int64_t even = ceil_div(all.rows * column_units, 8 * num_threads());
+    const int64_t threads = num_threads();
+    const int64_t even = ceil_div(all.rows * column_units, threads == 1 ? 1 : 4 * threads);
     const int64_t rows = std::min(kRowBlock, ceil_div(even, g_.kernels.rows) * g_.kernels.rows);
     const bool complete = end_chunk - first_chunk == chunks_;
     parallel_for(ceil_div(all.rows, rows) * column_units, 1, [&](int64_t begin, int64_t end) {

@@ -76,8 +76,8 @@ class RightOperand {
                                       int64_t part_stride) const = 0;
   /// Whether multiply_few_rows works, for any block: elements lie so that packing would only cost.
   virtual bool can_multiply_few_rows() const { return false; }
-  /// For up to kFewRows rows of the left operand: one chunk's sums of products without packing,
-  /// element (r, c) to sums[r * sums_stride + c].
+  /// For `rows` = 1, 2, 4 or 8 rows of the left operand: one chunk's sums of products without
+  /// packing, element (r, c) to sums[r * sums_stride + c].
   virtual void multiply_few_rows(int64_t /*batch*/, int64_t /*column*/, int64_t /*columns*/,
                                  int64_t /*k*/, int64_t /*depth*/, const T* const* /*left*/,
                                  int64_t /*rows*/, T* /*sums*/, int64_t /*sums_stride*/) const {}

@@ -383,6 +383,9 @@ MagnitudeRange pack(const std::byte* source, int64_t source_stride, int64_t rows
 // Few rows, straight from memory. Products are rounded before they are added: nobody has looked
 // whether they are exact.
 
+/// Bytes ahead of use that lines are asked for.
+constexpr int64_t kAhead = 512;
+
 /// k = first, ..., first + kSteps - 1 for all columns; `out` accumulates.
 template <class Source, int kLeftRows, int kSteps>
 [[gnu::always_inline]] inline void add_lines(const float* const* left, int64_t first,
@@ -391,18 +394,19 @@ template <class Source, int kLeftRows, int kSteps>
   using Element = typename Source::Element;
   for_each_vector(columns, [&](int64_t c, auto count) {
     F acc[kLeftRows];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int r = 0; r < kLeftRows; ++r) acc[r] = read<FromF32>(out + r * out_stride + c, count);
 #pragma GCC unroll 4
     for (int k = 0; k < kSteps; ++k) {
       const auto* line = reinterpret_cast<const Element*>(right + k * right_stride);
+      __builtin_prefetch(reinterpret_cast<const std::byte*>(line + c) + kSteps * right_stride);
       const F b = rounded<Source>(read<Source>(line + c, count));
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int r = 0; r < kLeftRows; ++r) {
         acc[r] = Plain::multiply_add(left[r][first + k] - F{}, b, acc[r]);
       }
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int r = 0; r < kLeftRows; ++r) write(out + r * out_stride + c, acc[r], count);
   });
 }
@@ -436,6 +440,7 @@ template <class Source, int kLeftRows, class Depth, class Width>
     square[i] = F{};
     if (i < width) {
       const auto* line = reinterpret_cast<const Element*>(right + i * right_stride);
+      __builtin_prefetch(line + first + kAhead / sizeof(Element));
       square[i] = rounded<Source>(read<Source>(line + first, depth));
     }
   }
@@ -443,51 +448,52 @@ template <class Source, int kLeftRows, class Depth, class Width>
 #pragma GCC unroll 16
   for (int i = 0; i < kFloats; ++i) {
     if (i >= depth) break;
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int r = 0; r < kLeftRows; ++r) {
       acc[r] = Plain::multiply_add(left[r][first + i] - F{}, square[i], acc[r]);
     }
   }
 }
 
-/// kGroups vectors of columns side by side, so that one's additions hide the other's latency.
-template <class Source, int kLeftRows, int kGroups, class Width>
-[[gnu::always_inline]] inline void direct_columns(int64_t depth, const float* const* left,
-                                                  const std::byte* right, int64_t right_stride,
-                                                  Width width, float* out, int64_t out_stride) {
-  F acc[kGroups][kLeftRows] = {};
+/// Sums of a single column: its products are independent, its additions follow each other.
+template <class Source, int kLeftRows>
+void direct_column(int64_t depth, const float* const* left, const std::byte* right, float* out,
+                   int64_t out_stride) {
+  const auto* line = reinterpret_cast<const typename Source::Element*>(right);
+  float sums[kLeftRows] = {};
   for_each_vector(depth, [&](int64_t k, auto count) {
-#pragma GCC unroll 4
-    for (int g = 0; g < kGroups; ++g) {
-      add_square<Source, kLeftRows>(left, k, right + g * kFloats * right_stride, right_stride,
-                                    count, width, acc[g]);
+    const F b = rounded<Source>(read<Source>(line + k, count));
+    for (int r = 0; r < kLeftRows; ++r) {
+      const F products = read<FromF32>(left[r] + k, count) * b;
+#pragma GCC unroll 16
+      for (int i = 0; i < kFloats; ++i) {
+        if (i < count) sums[r] = sums[r] + products[i];
+      }
     }
   });
-  for (int g = 0; g < kGroups; ++g) {
-    for (int r = 0; r < kLeftRows; ++r) write(out + r * out_stride + g * kFloats, acc[g][r], width);
-  }
+  for (int r = 0; r < kLeftRows; ++r) out[r * out_stride] = sums[r];
 }
 
 template <class Source, int kLeftRows>
 void direct_dense_k(int64_t depth, const float* const* left, const std::byte* right,
                     int64_t right_stride, int64_t columns, float* out, int64_t out_stride) {
-  constexpr int kGroups = kLeftRows <= 2 ? 2 : 1;
-  int64_t c = 0;
-  for (; c + kGroups * kFloats <= columns; c += kGroups * kFloats) {
-    direct_columns<Source, kLeftRows, kGroups>(depth, left, right + c * right_stride, right_stride,
-                                               Whole(), out + c, out_stride);
-  }
-  for_each_vector(columns - c, [&](int64_t i, auto width) {
-    direct_columns<Source, kLeftRows, 1>(depth, left, right + (c + i) * right_stride, right_stride,
-                                         width, out + c + i, out_stride);
+  if (columns == 1) return direct_column<Source, kLeftRows>(depth, left, right, out, out_stride);
+  for_each_vector(columns, [&](int64_t c, auto width) {
+    F acc[kLeftRows] = {};
+    for_each_vector(depth, [&](int64_t k, auto count) {
+      add_square<Source, kLeftRows>(left, k, right + c * right_stride, right_stride, count, width,
+                                    acc);
+    });
+#pragma GCC unroll 8
+    for (int r = 0; r < kLeftRows; ++r) write(out + r * out_stride + c, acc[r], width);
   });
 }
 
-template <class Source, int kLeftRows = kFewRows>
+template <class Source, int kLeftRows = kDirectRows>
 constexpr void fill_direct(DirectKernels& table) {
   table.dense_columns[kLeftRows] = direct_dense_columns<Source, kLeftRows>;
   table.dense_k[kLeftRows] = direct_dense_k<Source, kLeftRows>;
-  if constexpr (kLeftRows > 1) fill_direct<Source, kLeftRows - 1>(table);
+  if constexpr (kLeftRows > 1) fill_direct<Source, kLeftRows / 2>(table);
 }
 
 template <class Source>
@@ -505,33 +511,39 @@ constexpr int kLaneVectors = 2;
 
 template <int kLeftRows, class Multiply>
 void lane_kernel(std::span<const int64_t> offsets, const float* const* left, const float* right,
-                 int64_t right_stride, const float* total, float* out, int64_t stride) {
-  F acc[kLeftRows][kLaneVectors] = {};
-  const float* rows[kLeftRows];
-  for (int r = 0; r < kLeftRows; ++r) rows[r] = left[r];
-  for (const int64_t offset : offsets) {
-    F b[kLaneVectors];
+                 int64_t right_stride, int64_t lanes, const float* total, float* out,
+                 int64_t stride) {
+  for (int64_t lane = 0; lane < lanes; lane += kLaneVectors * kFloats) {
+    F acc[kLeftRows][kLaneVectors] = {};
+    const float* rows[kLeftRows];
+    for (int r = 0; r < kLeftRows; ++r) rows[r] = left[r] + lane;
+    const float* from = right + lane;
+    for (const int64_t offset : offsets) {
+      F b[kLaneVectors];
 #pragma GCC unroll 2
-    for (int v = 0; v < kLaneVectors; ++v) b[v] = load<F>(right + v * kFloats);
-    right += right_stride;
+      for (int v = 0; v < kLaneVectors; ++v) b[v] = load<F>(from + v * kFloats);
+      from += right_stride;
+#pragma GCC unroll 4
+      for (int r = 0; r < kLeftRows; ++r) {
+#pragma GCC unroll 2
+        for (int v = 0; v < kLaneVectors; ++v) {
+          acc[r][v] =
+              Multiply::multiply_add(load<F>(rows[r] + offset + v * kFloats), b[v], acc[r][v]);
+        }
+      }
+    }
 #pragma GCC unroll 4
     for (int r = 0; r < kLeftRows; ++r) {
 #pragma GCC unroll 2
       for (int v = 0; v < kLaneVectors; ++v) {
-        acc[r][v] =
-            Multiply::multiply_add(load<F>(rows[r] + offset + v * kFloats), b[v], acc[r][v]);
+        const int64_t at = lane + r * stride + v * kFloats;
+        store(out + at, total ? load<F>(total + at) + acc[r][v] : acc[r][v]);
       }
-    }
-  }
-  for (int r = 0; r < kLeftRows; ++r) {
-    for (int v = 0; v < kLaneVectors; ++v) {
-      const int64_t at = r * stride + v * kFloats;
-      store(out + at, total ? load<F>(total + at) + acc[r][v] : acc[r][v]);
     }
   }
 }
 
-template <int kLeftRows = kFewRows>
+template <int kLeftRows = kLaneRows>
 constexpr void fill_lanes(LaneKernels& table) {
   table.plain[kLeftRows] = lane_kernel<kLeftRows, Plain>;
   table.exact[kLeftRows] = lane_kernel<kLeftRows, Fma>;

@@ -70,18 +70,19 @@ struct MicroKernels {
   std::array<Function, kMaxRows + 1> exact{};
 };
 
-/// Most rows of the kernels below.
-inline constexpr int kFewRows = 4;
+/// Most rows of a lane kernel, and of a direct kernel.
+inline constexpr int kLaneRows = 4;
+inline constexpr int kDirectRows = 8;
 
 /// As a micro-kernel, but every lane has its own pair of operands:
-/// acc[r][c] = acc[r][c] + left[r][offsets[k] + c] * right[k * right_stride + c], for `columns`
-/// lanes c.
+/// acc[r][c] = acc[r][c] + left[r][offsets[k] + c] * right[k * right_stride + c], for `lanes` lanes
+/// c, a multiple of `columns`.
 struct LaneKernels {
   using Function = void (*)(std::span<const int64_t> offsets, const float* const* left,
-                            const float* right, int64_t right_stride, const float* total,
-                            float* out, int64_t stride);
+                            const float* right, int64_t right_stride, int64_t lanes,
+                            const float* total, float* out, int64_t stride);
   int columns = 0;
-  std::array<Function, kFewRows + 1> plain{}, exact{};  ///< by number of rows
+  std::array<Function, kLaneRows + 1> plain{}, exact{};  ///< by number of rows
 };
 
 /// Few rows against a right operand as it lies in memory, rounded on the way (f32 to bf16):
@@ -92,7 +93,8 @@ using DirectFunction = void (*)(int64_t depth, const float* const* left, const s
                                 int64_t right_stride, int64_t columns, float* out,
                                 int64_t out_stride);
 struct DirectKernels {
-  std::array<DirectFunction, kFewRows + 1> dense_columns{}, dense_k{};  ///< by number of rows
+  /// By number of rows: 1, 2, 4 and 8.
+  std::array<DirectFunction, kDirectRows + 1> dense_columns{}, dense_k{};
 };
 
 /// Two 16-bit integers side by side: the unit of 8-bit integer products.

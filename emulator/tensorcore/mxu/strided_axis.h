@@ -37,6 +37,17 @@ class StridedAxis {
   /// How many elements from `i` on, `i` included, are stride() apart.
   int64_t run_from(int64_t i) const { return is_single() ? size_ - i : run() - i % run(); }
 
+  /// True if elements are dense not along the innermost dimension but along the one around it.
+  bool is_interleaved() const {
+    return dims_.size() >= 2 && dims_.back().stride != 1 && dims_[dims_.size() - 2].stride == 1;
+  }
+  /// Of an interleaved axis: how many times the innermost dimension repeats from `i` on, where it
+  /// starts, before a dimension further out steps.
+  int64_t repeats_from(int64_t i) const {
+    const Dim& around = dims_[dims_.size() - 2];
+    return around.size - i / run() % around.size;
+  }
+
   int64_t offset(int64_t i) const {
     if (is_single()) return i * (dims_.empty() ? 0 : dims_[0].stride);
     int64_t offset = 0;

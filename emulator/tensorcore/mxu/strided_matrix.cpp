@@ -11,38 +11,93 @@ namespace {
 
 using hlo::ElementType;
 
-/// Packs a float block of rows [row, row + rows) and columns [column, column + columns), each an
-/// axis of the matrix, run by run.
-MagnitudeRange pack_axes(const StridedMatrix& matrix, int64_t offset, const StridedAxis& row_axis,
-                         int64_t row, int64_t rows, const StridedAxis& column_axis, int64_t column,
-                         int64_t columns, const PackTarget& target, bool splits,
-                         const HostKernels& host) {
-  MagnitudeRange range;
-  const int64_t width = matrix.element_stride;
-  const std::byte* data = matrix.data + offset * width;
-  row_axis.for_each_run(row, row + rows, [&](int64_t r, int64_t row_offset, int64_t row_count) {
-    column_axis.for_each_run(
-        column, column + columns, [&](int64_t c, int64_t column_offset, int64_t column_count) {
+/// Packs float blocks of a matrix whose rows and columns are axes of a tensor.
+class AxisPacker {
+ public:
+  AxisPacker(const StridedMatrix& matrix, int64_t offset, const StridedAxis& rows,
+             const StridedAxis& columns, const PassPlan& plan, const HostKernels& host)
+      : element_(matrix.element),
+        data_(matrix.data + offset * matrix.element_stride),
+        width_(matrix.element_stride),
+        rows_(rows),
+        columns_(columns),
+        splits_(plan.splits),
+        host_(host) {}
+
+  /// Rows [row, row + count) and columns [column, column + column_count) to `target`.
+  MagnitudeRange pack(int64_t row, int64_t count, int64_t column, int64_t column_count,
+                      const PackTarget& target) const {
+    MagnitudeRange range;
+    if (!rows_.is_interleaved()) {
+      rows_.for_each_run(row, row + count, [&](int64_t r, int64_t offset, int64_t length) {
+        range.merge(pack_rows({offset, rows_.stride(), length}, column, column_count,
+                              at_row(target, r - row)));
+      });
+      return range;
+    }
+    for (int64_t r = row; r < row + count;) {
+      const int64_t left = row + count - r, inner = rows_.run();
+      const int64_t repeats = r % inner == 0 ? std::min(left / inner, rows_.repeats_from(r)) : 0;
+      if (repeats > 1) {
+        // Dense runs land `inner` rows apart.
+        PackTarget lines = at_row(target, r - row);
+        lines.row_stride *= inner;
+        for (int64_t i = 0; i < inner; ++i, lines.data += target.row_stride) {
+          range.merge(pack_rows({rows_.offset(r + i), 1, repeats}, column, column_count, lines));
+        }
+        r += repeats * inner;
+      } else {
+        const int64_t length = std::min(left, rows_.run_from(r));
+        range.merge(pack_rows({rows_.offset(r), rows_.stride(), length}, column, column_count,
+                              at_row(target, r - row)));
+        r += length;
+      }
+    }
+    return range;
+  }
+
+ private:
+  /// Rows evenly apart.
+  struct Rows {
+    int64_t offset, stride, count;
+  };
+
+  static PackTarget at_row(const PackTarget& target, int64_t row) {
+    PackTarget result = target;
+    result.data += row * target.row_stride;
+    return result;
+  }
+
+  MagnitudeRange pack_rows(const Rows& rows, int64_t column, int64_t column_count,
+                           const PackTarget& target) const {
+    MagnitudeRange range;
+    columns_.for_each_run(
+        column, column + column_count, [&](int64_t c, int64_t offset, int64_t length) {
           // A run may start inside a panel: cut it there.
-          for (int64_t done = 0; done < column_count;) {
+          for (int64_t done = 0; done < length;) {
             const int64_t at = c - column + done, inside = at % target.panel;
-            const int64_t count = inside == 0
-                                      ? column_count - done
-                                      : std::min(column_count - done, target.panel - inside);
+            const int64_t count =
+                inside == 0 ? length - done : std::min(length - done, target.panel - inside);
             PackTarget to = target;
-            to.data +=
-                (r - row) * target.row_stride + at / target.panel * target.panel_stride + inside;
-            range.merge(pack_block(
-                {matrix.element,
-                 data + (row_offset + column_offset + done * column_axis.stride()) * width,
-                 row_axis.stride() * width, column_axis.stride() * width, row_count, count},
-                to, splits, host));
+            to.data += at / target.panel * target.panel_stride + inside;
+            const int64_t from = rows.offset + offset + done * columns_.stride();
+            range.merge(pack_block({element_, data_ + from * width_, rows.stride * width_,
+                                    columns_.stride() * width_, rows.count, count},
+                                   to, splits_, host_));
             done += count;
           }
         });
-  });
-  return range;
-}
+    return range;
+  }
+
+  hlo::ElementType element_;
+  const std::byte* data_;
+  int64_t width_;
+  const StridedAxis& rows_;
+  const StridedAxis& columns_;
+  bool splits_;
+  const HostKernels& host_;
+};
 
 /// Calls `body(read)` with a function that reads one element of `type` as a T.
 template <class T, class Body>
@@ -120,8 +175,8 @@ MagnitudeRange StridedOperand<T>::pack_rows(int64_t offset, int64_t row, int64_t
                                             int64_t depth, T* target, int64_t row_stride,
                                             int64_t part_stride) const {
   if constexpr (std::is_same_v<T, float>) {
-    return pack_axes(matrix_, offset, matrix_.lines, row, rows, matrix_.k, k, depth,
-                     {target, row_stride, depth, 0, part_stride, plan_.parts}, plan_.splits, host_);
+    return AxisPacker(matrix_, offset, matrix_.lines, matrix_.k, plan_, host_)
+        .pack(row, rows, k, depth, {target, row_stride, depth, 0, part_stride, plan_.parts});
   } else if constexpr (std::is_same_v<T, Int16Pair>) {
     auto* halves = reinterpret_cast<int16_t*>(target);
     read_pairs(matrix_, offset, row, rows, k, depth, [&](int64_t i, int64_t j, int16_t value) {
@@ -148,9 +203,9 @@ MagnitudeRange StridedOperand<T>::pack_columns(int64_t batch, int64_t column, in
   }
   const int64_t offset = matrix_.batch.offset(batch);
   if constexpr (std::is_same_v<T, float>) {
-    return pack_axes(matrix_, offset, matrix_.k, k, depth, matrix_.lines, column, columns,
-                     {target, panel, panel, panel_stride, part_stride, plan_.parts}, plan_.splits,
-                     host_);
+    return AxisPacker(matrix_, offset, matrix_.k, matrix_.lines, plan_, host_)
+        .pack(k, depth, column, columns,
+              {target, panel, panel, panel_stride, part_stride, plan_.parts});
   } else if constexpr (std::is_same_v<T, Int16Pair>) {
     auto* halves = reinterpret_cast<int16_t*>(target);
     read_pairs(matrix_, offset, column, columns, k, depth,
