@@ -9,7 +9,7 @@
 #include <map>
 #include <span>
 
-#include "emulator/tensorcore/vpu/machine.h"
+#include "emulator/tensorcore/vpu/value.h"
 
 namespace tpu::compiler {
 
@@ -143,6 +143,35 @@ class LlvmMachine {
   I32 truncate(I64 a) { return {b_.CreateTrunc(a.value, vector(b_.getInt32Ty()))}; }
 
   F64 lookup(std::span<const double> table, I32 index);
+
+  /// See where_any in trigonometric.h: jumps over compute() if no lane wants it.
+  template <typename Bool, typename Values, typename Compute>
+  Values where_any(Bool mask, const Values& otherwise, Compute compute) {
+    llvm::Value* lanes = mask.native().value;
+    llvm::Function* function = b_.GetInsertBlock()->getParent();
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    auto* some = llvm::BasicBlock::Create(b_.getContext(), "some_lane", function);
+    auto* after = llvm::BasicBlock::Create(b_.getContext(), "after_lanes", function);
+    b_.CreateCondBr(width_ == 1 ? lanes : b_.CreateOrReduce(lanes), some, after);
+    b_.SetInsertPoint(some);
+    const Values computed = compute();
+    llvm::BasicBlock* last = b_.GetInsertBlock();
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    Values result = otherwise;
+    for (size_t i = 0; i < result.size(); ++i) {
+      llvm::Value* kept = otherwise[i].native().value;
+      llvm::PHINode* phi = b_.CreatePHI(kept->getType(), 2);
+      phi->addIncoming(kept, before);
+      phi->addIncoming(computed[i].native().value, last);
+      result[i] = {*this, {phi}};
+    }
+    for (auto& one : result) {
+      const size_t i = static_cast<size_t>(&one - result.data());
+      one = tensorcore::select(mask, one, otherwise[i]);
+    }
+    return result;
+  }
 
  private:
   llvm::Value* signed_constant(llvm::Type* element, int64_t value) {

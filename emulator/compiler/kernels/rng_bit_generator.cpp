@@ -60,7 +60,9 @@ struct PhiloxState {
   uint64_t low, high;
 
   explicit PhiloxState(std::span<const uint64_t> words)
-      : key(hlo::split_words(words[0])), low(words[1]), high(words.size() > 2 ? words[2] : 0) {}
+      : key(hlo::split_words(words[0])),
+        low(words[1]),
+        high(hlo::PhiloxBits::counter_high(words)) {}
 
   /// Blocks number .. number + kLanes - 1.
   PhiloxLanes blocks(uint64_t number) const {

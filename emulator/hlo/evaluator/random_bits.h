@@ -60,11 +60,14 @@ inline uint64_t join_words(uint32_t low, uint32_t high) {
 /// i / 4, cut to its width. 64 bits: words 2 (i % 2), low, and 2 (i % 2) + 1, high, of block i / 2.
 class PhiloxBits {
  public:
+  /// The counter's high half, of a state of 2 or 3 words.
+  static uint64_t counter_high(std::span<const uint64_t> state) {
+    return state.size() > 2 ? state[2] : state[0];
+  }
+
   /// `state`: 2 or 3 words.
   explicit PhiloxBits(std::span<const uint64_t> state)
-      : key_(split_words(state[0])),
-        low_(state[1]),
-        high_(state.size() > 2 ? state[2] : state[0]) {}
+      : key_(split_words(state[0])), low_(state[1]), high_(counter_high(state)) {}
 
   std::array<uint32_t, 4> block(uint64_t number) const {
     const uint64_t low = low_ + number;
