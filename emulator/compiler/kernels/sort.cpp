@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "emulator/base/merge_sort.h"
 #include "emulator/base/parallel.h"
 #include "emulator/compiler/kernels/sort_keys.h"
 #include "emulator/compiler/kernels/strided.h"
@@ -102,7 +103,7 @@ class Sorter {
     }
   }
 
-  void order_by_region(int64_t row, std::span<uint32_t> permutation) const {
+  void order_by_region(int64_t row, std::vector<uint32_t>& permutation) const {
     struct Column {
       const std::byte* data;
       int64_t step;
@@ -126,7 +127,7 @@ class Sorter {
       return value != std::byte{0};
     };
     std::iota(permutation.begin(), permutation.end(), 0u);
-    std::stable_sort(permutation.begin(), permutation.end(), before);
+    merge_sort(permutation, before);
   }
 
   // Writes row `row` of every result.

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "emulator/base/merge_sort.h"
 #include "emulator/hlo/evaluator/index.h"
 
 namespace tpu::hlo {
@@ -151,29 +152,6 @@ std::vector<Literal> evaluate_map(std::span<const Literal> inputs, const ScalarR
   }
   return {result};
 }
-
-namespace {
-
-// A stable merge sort: an element of the right run comes first only if it is less than the left's.
-template <class Less>
-void merge_sort(std::vector<int64_t>& items, Less less) {
-  const size_t count = items.size();
-  for (size_t width = 1; width < count; width *= 2) {
-    std::vector<int64_t> merged;
-    for (size_t begin = 0; begin < count; begin += 2 * width) {
-      const size_t middle = std::min(begin + width, count);
-      const size_t end = std::min(begin + 2 * width, count);
-      size_t left = begin, right = middle;
-      while (left < middle || right < end) {
-        const bool take_right = left == middle || (right < end && less(items[right], items[left]));
-        merged.push_back(items[take_right ? right++ : left++]);
-      }
-    }
-    items = std::move(merged);
-  }
-}
-
-}  // namespace
 
 std::vector<Literal> evaluate_sort(std::span<const Literal> inputs, int64_t dimension,
                                    const ScalarRegion& comparator) {
