@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-SAMPLES = int(os.environ.get("TPU_TEST_SAMPLES", "6"))
+SAMPLES = int(os.environ.get("TPU_TEST_SAMPLES", "3"))
 DTYPES = (torch.float32, torch.bfloat16, torch.int64, torch.bool)
 
 # Values of these are not defined: uninitialised memory, or random numbers of another stream.
