@@ -105,7 +105,8 @@ void addr(Lowering& op) {
   const Tensor x = op.tensor("vec1"), y = op.tensor("vec2");
   check_dim(x, 1, op.op_name());
   check_dim(y, 1, op.op_name());
-  check_same_dtype(x, y);
+  TORCH_CHECK(x.dtype == y.dtype, "addr: expected both vectors to have the same dtype, but got ",
+              c10::toString(x.dtype), " and ", c10::toString(y.dtype));
   const Dims shape = {x.size(0), y.size(0)};
   const DType compute = compute_type(x.dtype);
   Value* product = b.multiply(b.broadcast_in_dim(op.convert(x, compute), shape, {0}),

@@ -234,10 +234,8 @@ void index_add(Lowering& op) {
   const SliceCall call = read_slices(op, "index_add");
   const DType compute = compute_type(call.self.dtype);
   Value* source = op.convert(read_slice_source(op, call, "index_add"), compute);
-  if (compute != DType::Bool) {
-    Value* alpha = op.convert(op.scalar("alpha"), compute);
-    source = b.multiply(source, op.broadcast_to(alpha, source->type.shape));
-  }
+  Value* alpha = op.convert(op.scalar("alpha"), compute);
+  source = b.multiply(source, op.broadcast_to(alpha, source->type.shape));
   Value* sum = scatter_slices(op, op.convert(call.target, compute), call.dim, call.index, source,
                               OpKind::kAdd);
   op.result(b.reshape(op.convert(sum, call.self.dtype), call.self.shape()));
