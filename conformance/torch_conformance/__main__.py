@@ -98,7 +98,7 @@ def main() -> int:
     run = add("run", command_run)
     run.add_argument("--select", default="*", help="pattern over case names")
     run.add_argument("--output", type=pathlib.Path, default=pathlib.Path("conformance-results"))
-    run.add_argument("--timeout", type=float, default=600, help="seconds a case may take")
+    run.add_argument("--timeout", type=float, default=1500, help="seconds a case may take")
     add("case", command_case).add_argument("name")
     add("list", command_list)
     args = parser.parse_args()

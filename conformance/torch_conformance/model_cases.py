@@ -149,5 +149,7 @@ def model_cases() -> dict[str, Case]:
     cases["model.sentence_neighbours.float32.default.neighbours"] = same_neighbours
     for autocast, label in ((False, "float32.default"), (True, "bfloat16.autocast")):
         cases[f"model.digits_cnn.{label}.accuracy"] = trained("digits_cnn", "accuracy", autocast, epochs=5)
-        cases[f"model.gpt_characters.{label}.final_loss"] = trained("gpt_characters", "final_loss", autocast, steps=80)
+        cases[f"model.gpt_characters.{label}.final_loss"] = trained(
+            "gpt_characters", "final_loss", autocast, steps=24 if autocast else 80
+        )
     return cases
