@@ -59,7 +59,7 @@ def time_torch(run: Callable[[], object]) -> float:
 def time_compiled(benchmark: str, threads: int) -> dict[str, float]:
     """Seconds by name, of the fastest of some repetitions."""
     command = [benchmark, str(threads), "--benchmark_filter=^run/", "--benchmark_format=json"]
-    command += ["--benchmark_min_time=0.02", "--benchmark_repetitions=7"]
+    command += ["--benchmark_min_time=0.0001", "--benchmark_repetitions=25"]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     best: dict[str, float] = {}
     for line in json.loads(output)["benchmarks"]:

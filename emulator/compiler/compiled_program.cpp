@@ -129,6 +129,8 @@ CompiledProgram::CompiledProgram(ProgramImage image) : image_(std::move(image)) 
     constant_storage_ = std::make_unique<std::byte[]>(image_.constants.size() + kAlignment);
     constants_ = aligned(constant_storage_.get());
     std::memcpy(constants_, image_.constants.data(), image_.constants.size());
+    constant_bytes_ = image_.constants.size();
+    image_.constants = {};  // one copy is enough
   }
   bind(image_.program);
 }

@@ -51,6 +51,7 @@ class CompiledProgram final : public Executable {
   std::unique_ptr<LoadedObject> object_;
   std::unique_ptr<std::byte[]> constant_storage_;
   std::byte* constants_ = nullptr;  // aligned to 64
+  size_t constant_bytes_ = 0;
   bool may_fault_ = false;
 };
 

@@ -359,6 +359,9 @@ class Lowering {
 
 std::shared_ptr<const Executable> compile(const hlo::Module& module, const Signature& signature,
                                           const Target& target) {
+  if (target.isa > host_isa()) {
+    throw InvalidArgument("the target has a vector extension that this host has not");
+  }
   hlo::verify(module);
   hlo::Module work = module.clone();
   simplify(work);

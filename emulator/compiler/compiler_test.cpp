@@ -71,7 +71,9 @@ void expect_evaluators_bits(const std::function<void(Builder&)>& write) {
 }
 
 Value* reduce(Builder& b, Value* x, Dims dimensions, OpKind kind = OpKind::kAdd) {
-  Value* init = b.constant(x->type.element, 0.0);
+  const bool boolean = x->type.element == ElementType::kI1;
+  Value* init =
+      boolean ? b.constant(x->type.element, int64_t{1}) : b.constant(x->type.element, 0.0);
   return b.reduce({x}, {init}, std::move(dimensions), Builder::combiner(kind))[0];
 }
 
@@ -110,12 +112,17 @@ TEST(Compiler, SumsOfColumns) {
 }
 
 TEST(Compiler, SumsOverSeveralDimensions) {
-  expect_evaluators_bits([](Builder& b) {
-    Value* even = b.parameter({ElementType::kF32, {4, 6, 14, 14}});
-    Value* odd = b.parameter({ElementType::kF32, {4, 6, 7, 7}});
-    b.ret({reduce(b, even, {0, 2, 3}), reduce(b, b.multiply(even, even), {0, 2, 3}),
-           reduce(b, odd, {0, 2, 3})});
-  });
+  // Runs of 196 (whole vectors of 4), 49, 9, 34 and 15: their blocks start at all lanes.
+  for (const Dims& shape : {Dims{4, 6, 14, 14}, Dims{4, 6, 7, 7}, Dims{40, 5, 3, 3},
+                            Dims{9, 3, 2, 17}, Dims{2, 4, 3, 5}}) {
+    SCOPED_TRACE(hlo::to_string(hlo::TensorType{ElementType::kF32, shape}));
+    expect_evaluators_bits([&](Builder& b) {
+      Value* x = b.parameter({ElementType::kF32, shape});
+      Value* narrow = b.parameter({ElementType::kBF16, shape});
+      b.ret({reduce(b, x, {0, 2, 3}), reduce(b, b.exponential(x), {0, 2, 3}),
+             reduce(b, narrow, {0, 2, 3}), reduce(b, b.is_finite(x), {0, 2, 3}, OpKind::kAnd)});
+    });
+  }
 }
 
 TEST(Compiler, SoftmaxAlongRowsAndColumns) {

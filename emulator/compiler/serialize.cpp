@@ -244,7 +244,7 @@ std::vector<std::byte> CompiledProgram::serialize() const {
   body.put_all(image_.parameter_types, put_one_type);
   body.put_all(image_.result_types, put_one_type);
   body.put(image_.scratch_bytes);
-  body.put(std::span(image_.constants));
+  body.put(std::span<const std::byte>(constants_, constant_bytes_));
   body.put(std::span(image_.object));
   body.put_all(image_.kernels,
                [&](const KernelDescription& kernel) { put_description(body, kernel); });

@@ -106,6 +106,8 @@ class KernelFunction {
   std::vector<Lanes> input_values(int reduction, const Block& block);
   void accumulate(int reduction, const std::vector<Accumulator>& accumulators, Value* position,
                   Value* lane_offset, const Block& block);
+  Value* is_first(Value* position, const Block& block);
+  void move_wrapped(const std::vector<Accumulator>& accumulators, Value* wraps, bool back);
   std::vector<Lanes> tree(int reduction, std::vector<Lanes> lanes, int64_t count);
   std::vector<Lanes> with_init(int reduction, const std::vector<Lanes>& lanes, int width);
   void finish_row(int reduction, std::vector<Lanes> lanes);

@@ -131,6 +131,37 @@ std::vector<Lanes> KernelFunction::input_values(int reduction, const Block& bloc
   return x;
 }
 
+// Whether a block's elements are the first ones of their lanes: one answer for all of them, or one
+// a lane where a block may begin among the first 32 elements and end behind them.
+Value* KernelFunction::is_first(Value* position, const Block& block) {
+  if (!schedule_.runs_wrap || block.width == 1) {
+    return b_.CreateICmpULT(position, b_.getInt64(kReduceLanes));
+  }
+  // How many lanes are left of the first 32 elements; small numbers make narrow masks.
+  Value* end = b_.getInt64(kReduceLanes);
+  Value* left = b_.CreateTrunc(
+      b_.CreateSub(end, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, position, end)),
+      b_.getInt32Ty());
+  std::vector<llvm::Constant*> lanes;
+  for (int lane = 0; lane < block.width; ++lane) lanes.push_back(b_.getInt32(lane));
+  return b_.CreateICmpULT(llvm::ConstantVector::get(lanes),
+                          b_.CreateVectorSplat(block.width, left));
+}
+
+// Lanes that wrap around: the first ones are repeated behind the last, used there, and put back.
+void KernelFunction::move_wrapped(const std::vector<Accumulator>& accumulators, Value* wraps,
+                                  bool back) {
+  if_then(wraps, [&] {
+    Value* front = b_.getInt64(0);
+    Value* behind = b_.getInt64(kReduceLanes);
+    for (const Accumulator& a : accumulators) {
+      const Lanes lanes =
+          load_lanes(a.type, a.real, a.imag, back ? behind : front, schedule_.width);
+      store_lanes(a.type, lanes, a.real, a.imag, back ? front : behind, schedule_.width);
+    }
+  });
+}
+
 // Takes the block's values into the accumulators from `offset` on; `position` is the number of the
 // block's first element (rows) or of all its elements (columns).
 void KernelFunction::accumulate(int reduction, const std::vector<Accumulator>& accumulators,
@@ -142,7 +173,7 @@ void KernelFunction::accumulate(int reduction, const std::vector<Accumulator>& a
   }
   std::vector<Lanes> next = x;
   if (schedule_.reduced_count() > kReduceLanes) {
-    Value* first = b_.CreateICmpULT(position, b_.getInt64(kReduceLanes));
+    Value* first = is_first(position, block);
     next = apply(reduction, old, x, block.width);
     for (size_t i = 0; i < x.size(); ++i) next[i] = ops_.select(first, x[i], next[i]);
   }
@@ -164,7 +195,8 @@ void KernelFunction::emit_memory_pass(int pass) {
   std::vector<std::pair<int, std::vector<Accumulator>>> running;
   for (size_t r = 0; r < kernel_.reductions.size(); ++r) {
     if (kernel_.reductions[r].stage != pass) continue;
-    running.push_back({static_cast<int>(r), make_accumulators(static_cast<int>(r), kReduceLanes)});
+    const int64_t lanes = kReduceLanes + (schedule_.runs_wrap ? schedule_.width : 0);
+    running.push_back({static_cast<int>(r), make_accumulators(static_cast<int>(r), lanes)});
   }
   if (running.empty() && !pass_has_stores(pass)) return;
   const int64_t size = schedule_.sizes[schedule_.vector];
@@ -175,8 +207,14 @@ void KernelFunction::emit_memory_pass(int pass) {
       clear_points();
       position_ = b_.CreateAdd(start, index);
       Value* lane = b_.CreateAnd(position_, b_.getInt64(kReduceLanes - 1));
+      Value* wraps = nullptr;
+      if (schedule_.runs_wrap) {
+        wraps = b_.CreateICmpUGT(lane, b_.getInt64(kReduceLanes - schedule_.width));
+      }
       for (const auto& [reduction, accumulators] : running) {
+        if (wraps) move_wrapped(accumulators, wraps, false);
         accumulate(reduction, accumulators, position_, lane, block);
+        if (wraps) move_wrapped(accumulators, wraps, true);
       }
       emit_pass_stores(pass, block);
     });

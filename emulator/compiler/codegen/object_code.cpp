@@ -21,6 +21,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <mutex>
 
 #include "emulator/base/error.h"
@@ -198,7 +199,7 @@ std::vector<std::byte> compile_module(llvm::Module& module, HostIsa isa) {
 
 struct LoadedObject::Impl {
   Memory memory;
-  llvm::RuntimeDyld dyld{memory, memory};
+  std::map<std::string, void*> functions;
 };
 
 LoadedObject::LoadedObject(std::span<const std::byte> object) : impl_(std::make_unique<Impl>()) {
@@ -206,26 +207,31 @@ LoadedObject::LoadedObject(std::span<const std::byte> object) : impl_(std::make_
       llvm::StringRef(reinterpret_cast<const char*>(object.data()), object.size()), "kernels");
   auto file = llvm::object::ObjectFile::createObjectFile(buffer);
   if (!file) throw InvalidArgument("damaged object code: " + llvm::toString(file.takeError()));
-  impl_->dyld.loadObject(**file);
-  if (!impl_->dyld.hasError()) impl_->dyld.resolveRelocations();
-  if (!impl_->memory.missing().empty()) {
-    throw InvalidArgument("object code needs '" + impl_->memory.missing() +
+  Memory& memory = impl_->memory;
+  llvm::RuntimeDyld linker(memory, memory);
+  linker.loadObject(**file);
+  if (!linker.hasError()) linker.resolveRelocations();
+  if (!memory.missing().empty()) {
+    throw InvalidArgument("object code needs '" + memory.missing() +
                           "', which is not one of the runtime's helpers");
   }
-  if (impl_->dyld.hasError()) {
-    throw InvalidArgument("damaged object code: " + impl_->dyld.getErrorString().str());
+  if (linker.hasError()) {
+    throw InvalidArgument("damaged object code: " + linker.getErrorString().str());
   }
   std::string message;
-  if (impl_->memory.finalizeMemory(&message)) {
+  if (memory.finalizeMemory(&message)) {
     throw OutOfMemory("generated code cannot be made executable");
+  }
+  for (const auto& [name, symbol] : linker.getSymbolTable()) {
+    impl_->functions[name.str()] = reinterpret_cast<void*>(symbol.getAddress());
   }
 }
 
 LoadedObject::~LoadedObject() = default;
 
 void* LoadedObject::find(const std::string& name) const {
-  const llvm::JITEvaluatedSymbol symbol = impl_->dyld.getSymbol(name);
-  return reinterpret_cast<void*>(symbol.getAddress());
+  const auto found = impl_->functions.find(name);
+  return found == impl_->functions.end() ? nullptr : found->second;
 }
 
 }  // namespace tpu::compiler

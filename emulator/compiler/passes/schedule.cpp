@@ -19,6 +19,8 @@ constexpr int64_t kTilesInChunk = 16;
 // Columns whose accumulators, 32 a column, stay in the second-level cache together. Wider runs of
 // columns cost fewer jumps from row to row.
 constexpr int64_t kColumnAccumulatorBytes = 64 * 1024;
+// But threads need something to share, as long as runs are some cache lines long.
+constexpr int64_t kMinColumnUnits = 4, kMinColumns = 64;
 
 class Scheduler {
  public:
@@ -219,10 +221,17 @@ class Scheduler {
     const int lane = std::min(widest_lane(), 4);
     const int64_t lanes = std::min<int64_t>(std::max(vector_bytes_ / lane, 1), kReduceLanes);
     schedule_.width = static_cast<int>(std::min<int64_t>(lanes, std::bit_floor(uint64_t(size))));
-    // Runs of several reduced variables must not cut a vector's lanes of the tree in two.
+    // With several reduced variables, a run along the last one starts at any lane of the tree.
+    // Where vectors of half the lanes would start at multiples of their width, they are better.
     const int inner = static_cast<int>(schedule_.sizes.size()) - schedule_.num_outer;
-    if (schedule_.form == LoopForm::kRows && inner > 1) {
-      schedule_.width = static_cast<int>(std::min<int64_t>(schedule_.width, size & -size));
+    if (schedule_.form == LoopForm::kRows && inner > 1 && size % schedule_.width != 0) {
+      const int64_t even = size & -size;
+      schedule_.runs_wrap = even < schedule_.width / 2;
+      if (schedule_.runs_wrap) {
+        schedule_.width = std::min(schedule_.width, kReduceLanes / 2);
+      } else {
+        schedule_.width = static_cast<int>(even);
+      }
     }
   }
 
@@ -292,6 +301,7 @@ class Scheduler {
           }
         }
         chunk = std::max<int64_t>(kColumnAccumulatorBytes / std::max<int64_t>(state, 1), 1);
+        chunk = std::min(chunk, std::max(size / kMinColumnUnits, kMinColumns));
       }
       chunk = std::max<int64_t>(chunk / schedule_.width, 1) * schedule_.width;
       const int64_t side = std::max(schedule_.width, schedule_.tile);

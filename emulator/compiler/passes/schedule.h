@@ -44,6 +44,8 @@ struct Schedule {
 
   int width = 1;      ///< lanes of the vectorised variable
   int64_t chunk = 1;  ///< of the vectorised variable, handled by one unit; a multiple of `width`
+  /// kRows: blocks start at any lane, so that their lanes may wrap around from 31 to 0.
+  bool runs_wrap = false;
   int cross = -1;     ///< kTiles: the other variable of the tiles
   int tile = 0;       ///< kTiles: its side; both variables have at least as many values
   int64_t units = 1;  ///< independent pieces of work, to be spread over threads
