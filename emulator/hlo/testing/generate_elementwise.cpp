@@ -34,7 +34,12 @@ const Kinds& unary_kinds(ElementType type, bool exact) {
   static const Kinds kSigned = {kAbs, kNegate, kNot, kPopcnt, kCountLeadingZeros, kSign};
   static const Kinds kUnsigned = {kNegate, kNot, kPopcnt, kCountLeadingZeros};
   static const Kinds kBooleans = {kNot};
-  static const Kinds kComplexes = {kAbs, kNegate, kReal, kImag};
+  static const Kinds kComplexes = {kAbs,    kNegate,      kReal,
+                                   kImag,   kSign,        kCbrt,
+                                   kCosine, kExponential, kExponentialMinusOne,
+                                   kLog,    kLogPlusOne,  kLogistic,
+                                   kRsqrt,  kSine,        kSqrt,
+                                   kTan,    kTanh};
   if (is_float(type)) return exact ? kExactFloats : kFloats;
   if (is_signed_integer(type)) return kSigned;
   if (is_unsigned_integer(type)) return kUnsigned;
@@ -72,7 +77,7 @@ const Kinds& binary_kinds(ElementType type, bool exact) {
                                   kShiftRightArithmetic,
                                   kShiftRightLogical};
   static const Kinds kBooleans = {kAdd, kMultiply, kMaximum, kMinimum, kAnd, kOr, kXor};
-  static const Kinds kComplexes = {kAdd, kSubtract, kMultiply, kDivide};
+  static const Kinds kComplexes = {kAdd, kSubtract, kMultiply, kDivide, kPower};
   if (is_float(type)) return exact ? kExactFloats : kFloats;
   if (is_integer(type)) return exact ? kExactIntegers : kIntegers;
   return is_boolean(type) ? kBooleans : kComplexes;
