@@ -30,7 +30,7 @@ MagnitudeRange convolve_phase(const Convolution& c, const Phase& phase,
   const StridedResult result = result_matrix(c, phase, first_image, images.layout().images);
   const StridedTiles<T> tiles(result, c.host);
   return run(Gemm<T>{c.groups(), result.rows.size(), c.outputs(), bounds, left, right, tiles,
-                     c.plan, false, kernels});
+                     c.plan, false, false, kernels});
 }
 
 /// With Padding::kAllowed padded taps multiply zeros with the kernel, which is right only where

@@ -1,7 +1,6 @@
 // The fast convolution against the scalar reference, bit for bit, on every host kernel table.
 #include "emulator/tensorcore/mxu/convolution.h"
 
-#include "emulator/base/parallel.h"
 #include "emulator/tensorcore/mxu/reference.h"
 #include "emulator/tensorcore/mxu/test_support.h"
 
@@ -138,104 +137,119 @@ std::string describe(const Case& c) {
 std::string disagreement(const Case& c) {
   const Operands operands = make_operands(c);
   const Tensor expected = call(c, operands, reference::convolution);
-  for (const HostKernels* host : available_host_kernels()) {
-    for (int threads : {1, 2}) {
-      set_num_threads(threads);
-      const Tensor got = call(c, operands, [&](const KernelCall& k) { convolution(k, *host); });
-      const int64_t at = first_difference(got, expected);
-      if (at >= 0) {
-        return std::string(host->name) + ", " + std::to_string(threads) + " threads, element " +
-               std::to_string(at) + " differs: " + testing::describe(operands.lhs) + " x " +
-               testing::describe(operands.rhs) + " -> " + testing::describe(got) + describe(c);
-      }
-    }
-  }
-  return "";
+  const std::string problem = testing::disagreement(expected, [&](const HostKernels& host) {
+    return call(c, operands, [&](const KernelCall& k) { convolution(k, host); });
+  });
+  if (problem.empty()) return "";
+  return problem + " for " + testing::describe(operands.lhs) + " x " +
+         testing::describe(operands.rhs) + describe(c);
 }
 
-std::string shrink(Case c) {
-  std::string text = disagreement(c);
-  const auto keep_if_failing = [&](const Case& candidate) {
-    const std::string shorter = disagreement(candidate);
-    if (shorter.empty()) return false;
-    c = candidate;
-    text = shorter;
-    return true;
-  };
-  for (bool smaller = true; smaller;) {
-    smaller = false;
-    for (int64_t Case::* size : {&Case::batch, &Case::features, &Case::outputs,
-                                 &Case::feature_groups, &Case::batch_groups}) {
-      Case candidate = c;
-      candidate.*size /= 2;
-      if (c.*size > 1 && keep_if_failing(candidate)) smaller = true;
-    }
-    for (size_t d = 0; d < c.spatial.size(); ++d) {
-      for (int64_t Spatial::* size : {&Spatial::input, &Spatial::kernel, &Spatial::stride,
-                                      &Spatial::base, &Spatial::dilation}) {
-        Case candidate = c;
-        candidate.spatial[d].*size -= 1;
-        if (c.spatial[d].*size > 1 && keep_if_failing(candidate)) smaller = true;
-      }
-    }
-  }
-  return text;
-}
-
-void expect_agreement(const Case& c) {
-  if (!disagreement(c).empty()) FAIL() << shrink(c);
-}
-
-Spatial random_spatial(Random& random, int64_t largest) {
+Spatial choose_spatial(Choices& choices, int64_t largest) {
   Spatial s;
-  s.input = pick(random, 0, 15) ? pick(random, 1, largest) : 0;
-  s.kernel = pick(random, 1, 5);
-  if (pick(random, 0, 2) == 0) s.stride = pick(random, 1, 3);
-  if (pick(random, 0, 2) == 0) s.base = pick(random, 1, 4);
-  if (pick(random, 0, 3) == 0) s.dilation = pick(random, 1, 3);
-  if (pick(random, 0, 2)) {
-    s.low = pick(random, -2, 4);
-    s.high = pick(random, -2, 4);
+  s.input = choices.in(0, 15) < 15 ? choices.in(1, largest) : 0;
+  s.kernel = choices.in(1, 5);
+  if (choices.in(0, 2) == 2) s.stride = choices.in(1, 3);
+  if (choices.in(0, 2) == 2) s.base = choices.in(1, 4);
+  if (choices.in(0, 3) == 3) s.dilation = choices.in(1, 3);
+  if (choices.in(0, 2) > 0) {
+    s.low = choices.in(0, 6) - 2;
+    s.high = choices.in(0, 6) - 2;
   }
-  s.reversed = pick(random, 0, 3) == 0;
+  s.reversed = choices.in(0, 3) == 3;
   return s;
 }
 
-Case random_case(uint64_t seed) {
-  Random random(seed);
-  Case c;
-  c.types = pick(random, kTypes);
-  const int64_t rank = pick(random, std::vector<int64_t>{0, 1, 1, 2, 2, 2, 3});
-  for (int64_t d = 0; d < rank; ++d) {
-    c.spatial.push_back(random_spatial(random, rank == 3 ? 5 : rank == 2 ? 9 : 30));
+void choose_groups(Choices& choices, Case& c) {
+  switch (choices.in(0, 6)) {
+    case 4:
+      c.feature_groups = choices.in(2, 20);
+      break;
+    case 5:
+      c.batch_groups = choices.in(2, 12);
+      break;
+    case 6:  // depthwise
+      (choices.coin() ? c.feature_groups : c.batch_groups) = choices.in(2, 40);
+      c.features = choices.in(1, 3);
+      c.outputs = choices.in(1, 2);
+      break;
+    default:
+      break;
   }
-  if (pick(random, 0, 4) == 0) {
+}
+
+Case choose_case(Choices& choices) {
+  Case c;
+  c.types = choose(choices, kTypes);
+  const int64_t rank = choose(choices, std::vector<int64_t>{1, 1, 2, 2, 2, 0, 3});
+  for (int64_t d = 0; d < rank; ++d) {
+    c.spatial.push_back(choose_spatial(choices, rank == 3 ? 5 : rank == 2 ? 9 : 30));
+  }
+  if (choices.in(0, 4) == 4) {
     for (Spatial& s : c.spatial) s = Spatial{s.input, 1, s.stride};
   }
-  c.batch = pick(random, 1, 4);
-  c.features = pick(random, 0, 3) ? pick(random, 1, 8) : pick(random, 1, 70);
-  c.outputs = pick(random, 0, 3) ? pick(random, 1, 6) : pick(random, 1, 40);
-  const int64_t grouped = pick(random, 0, 5);
-  if (grouped == 0) c.feature_groups = pick(random, 2, 20);
-  if (grouped == 1) c.batch_groups = pick(random, 2, 12);
-  if (c.feature_groups > 1 && pick(random, 0, 1)) {
-    c.features = 1;
-    c.outputs = pick(random, 1, 2);
-  }
-  c.precision = pick(random, std::vector<std::string>{"DEFAULT", "HIGH", "HIGHEST"});
-  c.depth = pick(random, std::vector<int>{128, 128, 256, 8, 1, 33});
-  c.layout = pick(random, 0, 1) ? Layout::kStrided : Layout::kDense;
-  c.shuffled = pick(random, 0, 1);
-  c.values = pick(random, std::vector<Values>{Values::kNormal, Values::kNormal, Values::kWide,
-                                              Values::kSpecial});
-  c.seed = random();
+  c.batch = choices.in(1, 4);
+  c.features = choices.in(1, choices.in(0, 3) < 3 ? 8 : 70);
+  c.outputs = choices.in(1, choices.in(0, 3) < 3 ? 6 : 40);
+  choose_groups(choices, c);
+  c.precision = choose(choices, std::vector<std::string>{"DEFAULT", "HIGH", "HIGHEST"});
+  c.depth = choose(choices, std::vector<int>{128, 128, 256, 8, 1, 33});
+  c.layout = choose(choices, std::vector{Layout::kDense, Layout::kStrided});
+  c.shuffled = choices.coin();
+  c.values = choose(choices,
+                    std::vector{Values::kNormal, Values::kNormal, Values::kWide, Values::kSpecial});
+  c.seed = static_cast<uint64_t>(choices.in(0, 1 << 30));
   return c;
 }
 
-TEST(Convolution, AgreesWithTheReferenceOnRandomCases) {
-  const uint64_t seed = test_seed();
-  SCOPED_TRACE("TPU_TEST_SEED=" + std::to_string(seed));
-  for (uint64_t i = 0; i < 400 && !HasFatalFailure(); ++i) expect_agreement(random_case(seed + i));
+TEST(Convolution, AgreesWithTheReference) {
+  tpu::testing::check_property(300,
+                               [](Choices& choices) { return disagreement(choose_case(choices)); });
+}
+
+/// The three convolutions of a layer's training step, as a backend expresses them.
+TEST(Convolution, GradientsAgreeWithTheReference) {
+  tpu::testing::check_property(6, [](Choices& choices) {
+    const int64_t kernel = choose(choices, std::vector<int64_t>{1, 3, 5}), pad = kernel / 2;
+    const int64_t stride = choices.in(1, 2), size = choices.in(kernel, 12);
+    const int64_t output = (size + 2 * pad - kernel) / stride + 1;
+    Case forward{.types = {ElementType::kF32, ElementType::kF32, ElementType::kF32}, .spatial = {}};
+    forward.batch = choices.in(1, 5);
+    forward.features = choices.in(1, 20);
+    forward.outputs = choices.in(1, 20);
+    Case input = forward, weight = forward;
+    forward.spatial.assign(2, Spatial{size, kernel, stride, pad, pad});
+    input.features = forward.outputs;
+    input.outputs = forward.features;
+    const int64_t low = kernel - 1 - pad, dilated = (output - 1) * stride + 1;
+    input.spatial.assign(
+        2, Spatial{output, kernel, 1, low, size + kernel - 1 - dilated - low, stride, 1, true});
+    weight.batch = forward.features;
+    weight.features = forward.batch;
+    weight.spatial.assign(
+        2, Spatial{size, output, 1, pad, dilated + kernel - 1 - size - pad, 1, stride});
+    for (const Case& c : {forward, input, weight}) {
+      const std::string problem = disagreement(c);
+      if (!problem.empty()) return problem;
+    }
+    return std::string();
+  });
+}
+
+// Padding contributes +0 even where the kernel is infinite.
+TEST(Convolution, PaddingIgnoresTheKernel) {
+  Case c{.types = {ElementType::kF32, ElementType::kF32, ElementType::kF32},
+         .spatial = {Spatial{4, 3, 1, 1, 1}}};
+  Operands operands = make_operands(c);
+  for (float& x : std::span(reinterpret_cast<float*>(operands.lhs.bytes.data()), 4)) x = 1.0f;
+  const float kernel[] = {INFINITY, 2.0f, -INFINITY};
+  std::memcpy(operands.rhs.bytes.data(), kernel, sizeof(kernel));
+  const Tensor result =
+      call(c, operands, [](const KernelCall& k) { convolution(k, host_kernels()); });
+  const auto* values = reinterpret_cast<const float*>(result.bytes.data());
+  EXPECT_EQ(values[0], -INFINITY);     // padding, 2, -inf
+  EXPECT_TRUE(std::isnan(values[1]));  // inf, 2, -inf
+  EXPECT_EQ(values[3], INFINITY);      // inf, 2, padding
 }
 
 }  // namespace

@@ -27,10 +27,8 @@ constexpr int64_t kNarrowBytes = int64_t{8} << 20;
 constexpr int64_t kPackedBytes = int64_t{32} << 20;
 constexpr int64_t kLongPackedBytes = int64_t{2} << 20;
 constexpr int64_t kTotalBytes = int64_t{64} << 20;
-/// Elements of right operand, or of totals if that is read where it lies, that stay in cache while
-/// few rows pass by.
+/// Elements of right operand that stay in cache while few rows pass by.
 constexpr int64_t kNarrowPanels = 64 << 10;
-constexpr int64_t kDirectTotals = 4 << 10;
 /// Products that are not worth a task of their own.
 constexpr int64_t kSmallWork = 65536;
 
@@ -43,6 +41,8 @@ class Engine {
         k_(gemm.bounds.back()),
         chunks_(static_cast<int64_t>(gemm.bounds.size()) - 1) {
     for (int64_t c = 0; c < chunks_; ++c) depth_ = std::max(depth_, chunk_depth(c));
+    if (g_.direct && g_.m > 0 && g_.m <= kDirectRows)
+      direct_columns_ = g_.right.direct_columns(g_.m);
   }
 
   MagnitudeRange run() const {
@@ -50,7 +50,8 @@ class Engine {
     if (k_ == 0) return store_zeros();
     const int64_t left_bytes = g_.m * k_ * g_.plan.parts * static_cast<int64_t>(sizeof(T));
     if (g_.m <= kNarrowRows && (g_.batches > 1 || left_bytes <= kNarrowBytes)) {
-      return g_.batches > 1 ? run_narrow_batches() : run_narrow();
+      const bool own_left = g_.batches > 1 || g_.n <= narrow_columns(g_.n);
+      return own_left ? run_narrow_batches() : run_narrow();
     }
     MagnitudeRange range;
     for (int64_t b = 0; b < g_.batches; ++b) range.merge(run_wide(b));
@@ -156,14 +157,10 @@ class Engine {
     return all;
   }
 
-  bool multiplies_directly() const {
-    return g_.m <= kDirectRows && g_.right.can_multiply_few_rows();
-  }
-
   /// Columns of a unit of work with few rows, of which `fair` keep all threads busy.
   int64_t narrow_columns(int64_t fair) const {
     const int64_t most =
-        multiplies_directly() ? kDirectTotals / g_.m : kNarrowPanels / (depth_ * g_.plan.parts);
+        direct_columns_ > 0 ? direct_columns_ : kNarrowPanels / (depth_ * g_.plan.parts);
     return std::max<int64_t>(std::min(whole_panels(fair), most / nr_ * nr_), 2 * nr_);
   }
 
@@ -217,7 +214,7 @@ class Engine {
   struct NarrowBuffers {
     NarrowBuffers(const Engine& engine, int64_t columns)
         : panel_stride(engine.depth_ * engine.nr_ + kPanelGap),
-          right(engine.multiplies_directly()
+          right(engine.direct_columns_ > 0
                     ? engine.direct_rows() * columns
                     : columns / engine.nr_ * panel_stride * engine.g_.plan.parts),
           totals(std::max<int64_t>(engine.g_.m, kDirectRows) * columns),
@@ -234,7 +231,7 @@ class Engine {
   MagnitudeRange multiply_narrow(const Block& block, NarrowBuffers& buffers,
                                  const LeftOf& left_of) const {
     if constexpr (std::is_same_v<T, Acc>) {
-      if (multiplies_directly()) {
+      if (direct_columns_ > 0) {
         multiply_directly(block, buffers, left_of);
         return {};
       }
@@ -371,7 +368,8 @@ class Engine {
   const int64_t nr_;  ///< columns of a panel
   const int64_t k_;
   const int64_t chunks_;
-  int64_t depth_ = 0;  ///< of the deepest chunk
+  int64_t depth_ = 0;           ///< of the deepest chunk
+  int64_t direct_columns_ = 0;  ///< RightOperand::direct_columns, for few rows
 };
 
 }  // namespace

@@ -74,8 +74,9 @@ class RightOperand {
   virtual MagnitudeRange pack_columns(int64_t batch, int64_t column, int64_t columns, int64_t k,
                                       int64_t depth, T* target, int64_t panel, int64_t panel_stride,
                                       int64_t part_stride) const = 0;
-  /// Whether multiply_few_rows works, for any block: elements lie so that packing would only cost.
-  virtual bool can_multiply_few_rows() const { return false; }
+  /// How many columns at a time suit multiply_few_rows; 0 if elements lie so that they must be
+  /// packed.
+  virtual int64_t direct_columns(int64_t /*rows*/) const { return 0; }
   /// For `rows` = 1, 2, 4 or 8 rows of the left operand: one chunk's sums of products without
   /// packing, element (r, c) to sums[r * sums_stride + c].
   virtual void multiply_few_rows(int64_t /*batch*/, int64_t /*column*/, int64_t /*columns*/,
@@ -106,6 +107,9 @@ struct Gemm {
   const ResultTiles<Acc>& result;
   PassPlan plan;
   bool turned;  ///< left is the plan's rhs
+  /// Few rows may meet the right operand where it lies, if left views are one segment and the
+  /// caller does without the magnitudes that run() returns.
+  bool direct;
   const MicroKernels<T, Acc>& kernels;
 };
 

@@ -101,15 +101,11 @@ using F = Vec<float>;
 using U = Vec<uint32_t>;
 using H = Vec<uint16_t, kFloats>;
 
-[[gnu::always_inline]] inline U select(U mask, U yes, U no) {
-  return (yes & mask) | (no & ~mask);
-}
-
 /// To nearest even; a NaN stays as it is.
 [[gnu::always_inline]] inline F round_to_bf16(F x) {
   const U bits = reinterpret_cast<U>(x);
   const U rounded = (bits + (bits >> 16 & 1) + 0x7fff) & 0xffff0000;
-  return reinterpret_cast<F>(select(reinterpret_cast<U>(x != x), bits, rounded));
+  return x != x ? x : reinterpret_cast<F>(rounded);
 }
 
 struct Range {

@@ -44,7 +44,7 @@ void multiply_as(const StridedProduct& p, const Recipe& recipe, int64_t k, int64
   const StridedTiles<Acc> tiles(q.result, recipe.host);
   const std::vector<int64_t> bounds = even_bounds(k, depth);
   run(Gemm<T, Acc>{q.lhs.batch.size(), q.lhs.lines.size(), q.rhs.lines.size(), bounds, left, right,
-                   tiles, recipe.plan, turned, kernels});
+                   tiles, recipe.plan, turned, true, kernels});
 }
 
 bool fits_int16(ElementType type) {

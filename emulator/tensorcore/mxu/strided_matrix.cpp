@@ -206,36 +206,51 @@ MagnitudeRange StridedOperand<T>::pack_columns(int64_t batch, int64_t column, in
     return AxisPacker(matrix_, offset, matrix_.k, matrix_.lines, plan_, host_)
         .pack(k, depth, column, columns,
               {target, panel, panel, panel_stride, part_stride, plan_.parts});
-  } else if constexpr (std::is_same_v<T, Int16Pair>) {
+  } else {
+    MagnitudeRange range;
+    for (int64_t c = 0; c < columns; c += panel, target += panel_stride) {
+      range.merge(
+          pack_panel(offset, column + c, std::min(panel, columns - c), k, depth, target, panel));
+    }
+    return range;
+  }
+}
+
+template <class T>
+MagnitudeRange StridedOperand<T>::pack_panel(int64_t offset, int64_t column, int64_t columns,
+                                             int64_t k, int64_t depth, T* target,
+                                             int64_t panel) const {
+  MagnitudeRange range;
+  if constexpr (std::is_same_v<T, Int16Pair>) {
     auto* halves = reinterpret_cast<int16_t*>(target);
     read_pairs(matrix_, offset, column, columns, k, depth,
                [&](int64_t i, int64_t j, int16_t value) {
-                 const int64_t at = i / panel * panel_stride + j / 2 * panel + i % panel;
-                 halves[2 * at + j % 2] = value;
+                 halves[2 * (j / 2 * panel + i) + j % 2] = value;
                });
   } else {
-    MagnitudeRange range;
     read_block<T>(matrix_, offset, column, columns, k, depth, [&](int64_t i, int64_t j, T value) {
-      target[i / panel * panel_stride + j * panel + i % panel] = value;
+      target[j * panel + i] = value;
       if constexpr (std::is_same_v<T, double>) {
         if (!std::isfinite(value)) range.largest = MagnitudeRange::kInfinity;
       }
     });
-    return range;
   }
-  return {};
+  return range;
 }
 
 template <class T>
-bool StridedOperand<T>::can_multiply_few_rows() const {
-  if (!std::is_same_v<T, float> || !host_.source_kernels(matrix_.element)) return false;
+int64_t StridedOperand<T>::direct_columns(int64_t rows) const {
+  // Dense columns: lines long enough to stream, with their sums in cache. Dense k: a few lines,
+  // each read to its end.
+  constexpr int64_t kSums = 4096, kLines = 32;
+  if (!std::is_same_v<T, float> || !host_.source_kernels(matrix_.element)) return 0;
   const bool widened = plan_.splits && matrix_.element != ElementType::kF32;
-  if (widened || plan_.parts > 1 || !matrix_.k.is_single() || !matrix_.lines.is_single()) {
-    return false;
+  if (widened || plan_.parts > 1 || !matrix_.k.is_single() || !matrix_.lines.is_single() ||
+      matrix_.element_stride != hlo::byte_width(matrix_.element)) {
+    return 0;
   }
-  const int64_t dense = hlo::byte_width(matrix_.element);
-  return matrix_.element_stride == dense &&
-         (matrix_.k.stride() == 1 || matrix_.lines.stride() == 1);
+  if (matrix_.k.stride() == 1) return kLines;
+  return matrix_.lines.stride() == 1 ? kSums / rows : 0;
 }
 
 template <class T>

@@ -32,7 +32,7 @@ class StridedOperand final : public LeftOperand<T>, public RightOperand<T> {
   MagnitudeRange pack_columns(int64_t batch, int64_t column, int64_t columns, int64_t k,
                               int64_t depth, T* target, int64_t panel, int64_t panel_stride,
                               int64_t part_stride) const override;
-  bool can_multiply_few_rows() const override;
+  int64_t direct_columns(int64_t rows) const override;
   void multiply_few_rows(int64_t batch, int64_t column, int64_t columns, int64_t k, int64_t depth,
                          const T* const* left, int64_t rows, T* sums,
                          int64_t sums_stride) const override;
@@ -43,6 +43,9 @@ class StridedOperand final : public LeftOperand<T>, public RightOperand<T> {
                            T* target, int64_t row_stride, int64_t part_stride) const;
 
  private:
+  MagnitudeRange pack_panel(int64_t offset, int64_t column, int64_t columns, int64_t k,
+                            int64_t depth, T* target, int64_t panel) const;
+
   const StridedMatrix& matrix_;
   PassPlan plan_;
   const HostKernels& host_;

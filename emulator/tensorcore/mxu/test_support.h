@@ -10,20 +10,19 @@
 #include <string>
 #include <vector>
 
+#include "emulator/base/parallel.h"
+#include "emulator/base/property.h"
 #include "emulator/compiler/kernels/kernel.h"
 #include "emulator/tensorcore/mxu/element.h"
+#include "emulator/tensorcore/mxu/host_kernels.h"
 
 namespace tpu::tensorcore::testing {
 
 using hlo::Dims;
 using hlo::ElementType;
 
-inline uint64_t test_seed() {
-  if (const char* text = std::getenv("TPU_TEST_SEED")) return std::strtoull(text, nullptr, 10);
-  return std::random_device{}();
-}
-
 using Random = std::mt19937_64;
+using tpu::testing::Choices;
 
 inline int64_t pick(Random& random, int64_t low, int64_t high) {
   return std::uniform_int_distribution<int64_t>(low, high)(random);
@@ -31,6 +30,11 @@ inline int64_t pick(Random& random, int64_t low, int64_t high) {
 template <class T>
 const T& pick(Random& random, const std::vector<T>& from) {
   return from[pick(random, 0, static_cast<int64_t>(from.size()) - 1)];
+}
+/// One of `from`, the first being the simplest.
+template <class T>
+T choose(Choices& choices, const std::vector<T>& from) {
+  return from[choices.in(0, static_cast<int64_t>(from.size()) - 1)];
 }
 
 /// A tensor of its own memory whose dimensions lie in any order, with gaps.
@@ -128,6 +132,17 @@ inline bool same_number(ElementType element, const std::byte* a, const std::byte
          std::isnan(load_float(element, b));
 }
 
+/// Lanes of 16 floats made of narrower registers: what the AVX-512 table computes, on any host.
+const HostKernels& wide_test_kernels();
+
+/// Every table this host can run, and wide_test_kernels.
+inline std::vector<const HostKernels*> all_tables() {
+  std::vector<const HostKernels*> tables(available_host_kernels().begin(),
+                                         available_host_kernels().end());
+  tables.push_back(&wide_test_kernels());
+  return tables;
+}
+
 /// Index of the first element that differs, or -1.
 inline int64_t first_difference(const Tensor& a, const Tensor& b) {
   const std::vector<int64_t> a_offsets = element_offsets(a), b_offsets = element_offsets(b);
@@ -137,6 +152,19 @@ inline int64_t first_difference(const Tensor& a, const Tensor& b) {
     }
   }
   return -1;
+}
+
+/// The bytes that belong to no element.
+inline std::vector<std::byte> gap_bytes(const Tensor& tensor) {
+  std::vector<bool> used(tensor.bytes.size());
+  for (int64_t offset : element_offsets(tensor)) {
+    for (int i = 0; i < hlo::byte_width(tensor.element); ++i) used[offset + i] = true;
+  }
+  std::vector<std::byte> gaps;
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (!used[i]) gaps.push_back(tensor.bytes[i]);
+  }
+  return gaps;
 }
 
 inline std::string describe(const Tensor& tensor) {
@@ -180,5 +208,23 @@ inline const std::vector<Types> kTypes = {
     {ElementType::kComplexF32, ElementType::kComplexF32, ElementType::kComplexF32},
     {ElementType::kComplexF64, ElementType::kComplexF64, ElementType::kComplexF64},
 };
+
+/// What one table with one number of threads gets wrong about `expected`; empty if nothing.
+/// `run(host)` computes the result into a new tensor whose bytes were all 0x55.
+template <class Run>
+std::string disagreement(const Tensor& expected, const Run& run) {
+  for (const HostKernels* host : all_tables()) {
+    for (int threads : {1, 2}) {
+      set_num_threads(threads);
+      const Tensor got = run(*host);
+      const int64_t at = first_difference(got, expected);
+      const std::string who =
+          std::string(host->name) + " on " + std::to_string(threads) + " threads: " + describe(got);
+      if (at >= 0) return who + " differs in element " + std::to_string(at);
+      if (gap_bytes(got) != gap_bytes(expected)) return who + " wrote between elements";
+    }
+  }
+  return "";
+}
 
 }  // namespace tpu::tensorcore::testing
