@@ -10,8 +10,9 @@ namespace {
 
 using hlo::ElementType;
 
-/// Elements that are gathered in a buffer before they are converted.
-constexpr int64_t kGathered = 128;
+/// A block that is gathered in a buffer before it is converted.
+constexpr int64_t kGatheredRows = 64;
+constexpr int64_t kGatheredColumns = 32;
 
 /// All codes of an 8-bit format as floats, which bf16 holds exactly.
 std::array<float, 256> float8_values(ElementType element) {
@@ -30,23 +31,30 @@ const std::array<float, 256>& float8_table(ElementType element) {
   return tables[static_cast<int>(element) - static_cast<int>(ElementType::kF8E4M3FN)];
 }
 
-/// Collects rows of dense elements with `read`, then packs those.
+/// Collects blocks of dense elements with `read`, then packs those.
 template <class Element, class Read>
 MagnitudeRange pack_gathered(const SourceBlock& source, const PackTarget& target, PackFunction pack,
                              const Read& read) {
-  Element buffer[kGathered];
+  Element buffer[kGatheredRows * kGatheredColumns];
   MagnitudeRange range;
-  for (int64_t r = 0; r < source.rows; ++r) {
-    for (int64_t c = 0; c < source.columns;) {
-      const int64_t columns =
-          std::min({kGathered, source.columns - c, target.panel - c % target.panel});
+  for (int64_t c = 0; c < source.columns;) {
+    const int64_t in_panel = c % target.panel;
+    const int64_t columns =
+        std::min({kGatheredColumns, source.columns - c, target.panel - in_panel});
+    for (int64_t r = 0; r < source.rows; r += kGatheredRows) {
+      const int64_t rows = std::min(kGatheredRows, source.rows - r);
       const std::byte* from = source.data + r * source.row_stride + c * source.column_stride;
-      for (int64_t i = 0; i < columns; ++i) buffer[i] = read(from + i * source.column_stride);
+      for (int64_t i = 0; i < rows; ++i, from += source.row_stride) {
+        for (int64_t j = 0; j < columns; ++j) {
+          buffer[i * columns + j] = read(from + j * source.column_stride);
+        }
+      }
       PackTarget to = target;
-      to.data += r * target.row_stride + c / target.panel * target.panel_stride + c % target.panel;
-      range.merge(pack(reinterpret_cast<const std::byte*>(buffer), 0, 1, columns, to));
-      c += columns;
+      to.data += r * target.row_stride + c / target.panel * target.panel_stride + in_panel;
+      range.merge(pack(reinterpret_cast<const std::byte*>(buffer),
+                       columns * static_cast<int64_t>(sizeof(Element)), rows, columns, to));
     }
+    c += columns;
   }
   return range;
 }
@@ -79,8 +87,12 @@ MagnitudeRange pack_block(const SourceBlock& source, const PackTarget& target, b
                                        target);
   }
   const PackFunction pack = kernels->pack_dense_columns;
-  if (width == 4) return pack_gathered<uint32_t>(source, target, pack, load_as<uint32_t>);
-  return pack_gathered<uint16_t>(source, target, pack, load_as<uint16_t>);
+  if (width == 4) {
+    return pack_gathered<uint32_t>(source, target, pack,
+                                   [](const std::byte* from) { return load_as<uint32_t>(from); });
+  }
+  return pack_gathered<uint16_t>(source, target, pack,
+                                 [](const std::byte* from) { return load_as<uint16_t>(from); });
 }
 
 }  // namespace tpu::tensorcore
