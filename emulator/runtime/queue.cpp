@@ -5,8 +5,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <thread>
 
 #include "emulator/base/error.h"
@@ -26,6 +28,7 @@ constexpr uint64_t kSlots = 1024;
 // How long a thread polls before it sleeps: longer than a small op's host cost, so that the worker
 // stays awake in a loop of them; short, as hosts with two cores need them both.
 constexpr auto kSpin = std::chrono::microseconds(20);
+constexpr uint64_t kNothing = std::numeric_limits<uint64_t>::max();
 
 int64_t host_now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
@@ -99,8 +102,9 @@ struct Queue::Impl {
       // Either this thread sees the waiter, or the waiter sees the count.
       completed.store(n + 1, std::memory_order_release);
       AsymmetricFence::light_fence();
-      if (waiters.load(std::memory_order_relaxed) != 0) {
+      if (n + 1 >= awaited.load(std::memory_order_relaxed)) {
         std::lock_guard lock(done_mutex);
+        awaited.store(kNothing, std::memory_order_relaxed);
         done.notify_all();
       }
     }
@@ -113,15 +117,13 @@ struct Queue::Impl {
         spin_until([&] { return ready() || stopping.load(std::memory_order_relaxed); })) {
       if (ready()) return true;
     }
-    std::unique_lock lock(work_mutex);
-    for (;;) {
-      // Set anew after each wake-up: one that came late, for a task done long ago, has cleared it.
+    while (!ready() && !stopping.load(std::memory_order_relaxed)) {
       asleep.store(true, std::memory_order_relaxed);
       AsymmetricFence::heavy_fence();
-      if (ready() || stopping.load(std::memory_order_relaxed)) break;
-      more.wait(lock);
+      // Who clears `asleep` decides: this thread stays awake, or a caller releases `more`.
+      const bool stay = ready() || stopping.load(std::memory_order_relaxed);
+      if (!stay || !asleep.exchange(false, std::memory_order_relaxed)) more.acquire();
     }
-    asleep.store(false, std::memory_order_relaxed);
     return ready();
   }
 
@@ -142,23 +144,23 @@ struct Queue::Impl {
         throw Error("a task enqueued more work on its own queue, " + name + ", than the ring of " +
                     std::to_string(kSlots) + " slots has room for");
       }
-      wait_completed(n - kSlots + 1);
+      wait_completed(n - kSlots / 2);  // one sleep for many slots
     }
     Slot& slot = ring[n % kSlots];
     slot.task = std::move(task);
     if (!location.empty()) slot.location = std::move(location);
     submitted.store(n + 1, std::memory_order_release);
-    AsymmetricFence::light_fence();
-    // Only one of the calls that see the worker asleep pays for waking it.
-    if (asleep.load(std::memory_order_relaxed) &&
-        asleep.exchange(false, std::memory_order_relaxed)) {
-      wake();
-    }
+    wake();
   }
 
+  // Only one of the calls that see the worker asleep pays for waking it. There is no mutex that the
+  // worker could hold while it falls asleep: a caller that met it would fall asleep too.
   void wake() {
-    std::lock_guard lock(work_mutex);
-    more.notify_one();
+    AsymmetricFence::light_fence();  // after the store that the worker is to see
+    if (asleep.load(std::memory_order_relaxed) &&
+        asleep.exchange(false, std::memory_order_relaxed)) {
+      more.release();
+    }
   }
 
   void wait_completed(uint64_t count) {
@@ -167,13 +169,14 @@ struct Queue::Impl {
     check_not_forked();
     if (on_worker()) throw Error("a task of queue " + name + " waits for its own queue");
     if (spin_until(ready)) return;
-    waiters.fetch_add(1, std::memory_order_relaxed);
-    AsymmetricFence::heavy_fence();
-    {
-      std::unique_lock lock(done_mutex);
-      done.wait(lock, ready);
+    std::unique_lock lock(done_mutex);
+    while (!ready()) {
+      awaited.store(std::min(awaited.load(std::memory_order_relaxed), count),
+                    std::memory_order_relaxed);
+      AsymmetricFence::heavy_fence();
+      if (ready()) break;
+      done.wait(lock);
     }
-    waiters.fetch_sub(1, std::memory_order_relaxed);
   }
 
   const uint32_t id;
@@ -185,11 +188,12 @@ struct Queue::Impl {
   std::atomic<bool> asleep{false};
   alignas(64) std::atomic<uint64_t> completed{0};
   std::atomic<int64_t> simulated_time{0};
-  std::atomic<int> waiters{0};
+  std::atomic<uint64_t> awaited{kNothing};  // the smallest count that a caller sleeps for
 
   alignas(64) std::atomic<bool> stopping{false};
-  std::mutex work_mutex, done_mutex, error_mutex;
-  std::condition_variable more, done;
+  std::binary_semaphore more{0};
+  std::mutex done_mutex, error_mutex;
+  std::condition_variable done;
   std::optional<KeptError> error;
   compiler::Scratch scratch;
   std::thread worker;  // last: it uses all of the above
