@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace tpu {
 namespace {
@@ -31,6 +32,22 @@ Pool& pool() {
   return *instance;
 }
 
+// A thread's own part of an index range. It takes piece after piece from the front, and so do
+// threads that have finished theirs.
+struct alignas(64) Share {
+  std::atomic<int64_t> next{0};
+  int64_t end = 0;
+
+  template <class Body>
+  void drain(int64_t grain, const Body& body) {
+    // A look before the increment keeps `next` from running away past the end.
+    while (next.load(std::memory_order_relaxed) < end) {
+      const int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
+      if (begin < end) body(begin, std::min(begin + grain, end));
+    }
+  }
+};
+
 }  // namespace
 
 int num_threads() {
@@ -44,17 +61,32 @@ void set_num_threads(int count) {
   p.arena.reset();
 }
 
+// The same thread gets the same part of a range in each call, so that what one kernel has left in a
+// core's caches is there for the next one. (A free-for-all of 16 pieces took 1.3 to 1.8 times as
+// long on arrays of the caches' size.)
 void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
   if (count <= 0) return;
-  if (num_threads() == 1 || count <= grain) {
+  grain = std::max<int64_t>(grain, 1);
+  const int64_t pieces = (count + grain - 1) / grain;
+  const auto threads = static_cast<int>(std::min<int64_t>(num_threads(), pieces));
+  if (threads == 1) {
     body(0, count);
     return;
   }
+  std::vector<Share> shares(threads);
+  for (int i = 0; i < threads; ++i) {
+    shares[i].next = pieces * i / threads * grain;
+    shares[i].end = std::min(pieces * (i + 1) / threads * grain, count);
+  }
   pool().get()->execute([&] {
     tbb::parallel_for(
-        tbb::blocked_range<int64_t>(0, count, std::max<int64_t>(grain, 1)),
-        [&](const tbb::blocked_range<int64_t>& range) { body(range.begin(), range.end()); },
-        tbb::simple_partitioner());
+        tbb::blocked_range<int>(0, threads, 1),
+        [&](const tbb::blocked_range<int>& range) {
+          for (int i = range.begin(); i < range.end(); ++i) {
+            for (int k = 0; k < threads; ++k) shares[(i + k) % threads].drain(grain, body);
+          }
+        },
+        tbb::static_partitioner());
   });
 }
 
