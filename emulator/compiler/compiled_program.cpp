@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr int64_t kPiecesPerThread = 8;
+// Addresses that are kept on the stack; more of them need an allocation.
+constexpr size_t kInline = 64;
 
 std::byte* aligned(std::byte* pointer) {
   const auto address = reinterpret_cast<uintptr_t>(pointer);
@@ -37,15 +39,23 @@ class Runner {
 
  private:
   void run(const LoopStep& step) const {
+    std::array<std::byte*, kInline> few;
+    std::vector<std::byte*> many;
+    std::byte** bases = few.data();
+    if (step.bases.size() > kInline) {
+      many.resize(step.bases.size());
+      bases = many.data();
+    }
+    for (size_t i = 0; i < step.bases.size(); ++i) bases[i] = step.bases[i].in(table_);
     if (step.units <= step.grain) {
-      step.run(table_, 0, step.units, thread_scratch(step.scratch_bytes));
+      step.run(bases, 0, step.units, thread_scratch(step.scratch_bytes));
       return;
     }
     // A few pieces a thread even out their speeds; more would only cost.
     const int64_t pieces = int64_t{num_threads()} * kPiecesPerThread;
     const int64_t grain = std::max(step.grain, (step.units + pieces - 1) / pieces);
     parallel_for(step.units, grain, [&](int64_t begin, int64_t end) {
-      step.run(table_, begin, end, thread_scratch(step.scratch_bytes));
+      step.run(bases, begin, end, thread_scratch(step.scratch_bytes));
     });
   }
 
@@ -188,7 +198,6 @@ void CompiledProgram::run(std::span<const std::byte* const> parameters,
                           " results, got " + std::to_string(parameters.size()) + " and " +
                           std::to_string(results.size()));
   }
-  constexpr size_t kInline = 64;
   std::array<std::byte*, kInline> few;
   std::vector<std::byte*> many;
   const size_t size = parameters.size() + results.size() + 2;

@@ -1,10 +1,12 @@
 #include "emulator/compiler/compiler.h"
 
 #include <algorithm>
+#include <map>
 
 #include "emulator/base/error.h"
 #include "emulator/compiler/codegen/code_module.h"
 #include "emulator/compiler/compiled_program.h"
+#include "emulator/compiler/kernel_key.h"
 #include "emulator/compiler/passes/buffers.h"
 #include "emulator/compiler/passes/describe.h"
 #include "emulator/compiler/passes/fusion.h"
@@ -161,38 +163,40 @@ class Lowering {
         lower_split(kernel, schedule, program);
         continue;
       }
-      const CodeModule::Function function = code_.add_loop(kernel, schedule);
-      program.steps.push_back(LoopStep{.function = function.number,
-                                       .units = schedule.units,
-                                       .grain = schedule.grain,
-                                       .scratch_bytes = function.scratch_bytes});
+      program.steps.push_back(
+          loop_step(kernel, schedule, std::nullopt, schedule.units, schedule.grain));
     }
     if (any) descriptions_.push_back(describe_loops(step));
   }
 
-  void lower_split(const LoopKernel& kernel, const Schedule& schedule, Program& program) {
+  void lower_split(const LoopKernel& kernel, Schedule schedule, Program& program) {
     int64_t values = 0;
     for (const LoopReduction& reduction : kernel.reductions) {
       values += static_cast<int64_t>(reduction.inputs.size());
     }
-    LaneSplit split{.groups = 2,
-                    .finishes = false,
-                    .entry = placement_.table.scratch(),
-                    .offset = scratch_bytes_};
+    LaneSplit split{.slot = static_cast<int>(schedule.bases.size())};
+    schedule.bases.push_back({placement_.table.scratch(), scratch_bytes_});
     scratch_bytes_ += schedule.units * values * kSplitLaneBytes;
-    const auto add = [&](std::optional<LaneSplit> how, int64_t units) {
-      const CodeModule::Function function = code_.add_loop(kernel, schedule, how);
-      return LoopStep{.function = function.number,
-                      .units = units,
-                      .grain = 1,
-                      .scratch_bytes = function.scratch_bytes};
-    };
     SplitStep step;
-    step.groups = add(split, schedule.units * split.groups);
+    step.groups = loop_step(kernel, schedule, split, schedule.units * split.groups, 1);
     split.finishes = true;
-    step.tree = add(split, schedule.units);
-    step.whole = add(std::nullopt, schedule.units);
-    program.steps.push_back(step);
+    step.tree = loop_step(kernel, schedule, split, schedule.units, 1);
+    step.whole = loop_step(kernel, schedule, std::nullopt, schedule.units, 1);
+    program.steps.push_back(std::move(step));
+  }
+
+  // Kernels that differ in nothing but addresses share a function.
+  LoopStep loop_step(const LoopKernel& kernel, const Schedule& schedule,
+                     std::optional<LaneSplit> split, int64_t units, int64_t grain) {
+    auto [found, fresh] = functions_.try_emplace(kernel_key(kernel, schedule, split));
+    if (fresh) found->second = code_.add_loop(kernel, schedule, split);
+    LoopStep step;
+    step.function = found->second.number;
+    step.units = units;
+    step.grain = grain;
+    step.scratch_bytes = found->second.scratch_bytes;
+    for (const BaseAddress& base : schedule.bases) step.bases.push_back({base.entry, base.offset});
+    return step;
   }
 
   bool is_plain_load(const LoopKernel& kernel) const {
@@ -226,8 +230,10 @@ class Lowering {
     CopyStep step;
     step.width = hlo::byte_width(kernel.stores[0].value->type.element);
     step.shape = schedule.sizes;
-    step.from = {from.entry, from.offset};
-    step.to = {to.entry, to.offset};
+    const BaseAddress& from_base = schedule.bases[from.slot];
+    const BaseAddress& to_base = schedule.bases[to.slot];
+    step.from = {from_base.entry, from_base.offset};
+    step.to = {to_base.entry, to_base.offset};
     step.from_strides = from.strides;
     step.to_strides = to.strides;
     return step;
@@ -305,12 +311,18 @@ class Lowering {
     }
     for (int i = 0; i < op.num_regions(); ++i) {
       const hlo::Block& region = op.region(i);
-      call.region_functions.push_back(code_.add_region(region));
+      call.region_functions.push_back(region_function(region));
       call.region_patterns.push_back(recognise_region(region));
       call.region_ops.push_back(binary_op_of(region));
     }
     program.steps.push_back(std::move(call));
     descriptions_.push_back(describe_library(op));
+  }
+
+  int region_function(const hlo::Block& region) {
+    auto [found, fresh] = regions_.try_emplace(region_key(region));
+    if (fresh) found->second = code_.add_region(region);
+    return found->second;
   }
 
   // The op of a region that applies it to its two arguments, in order; kReturn for others.
@@ -351,6 +363,8 @@ class Lowering {
   const Placement& placement_;
   const Target& target_;
   CodeModule code_;
+  std::map<std::string, CodeModule::Function> functions_;
+  std::map<std::string, int> regions_;
   int64_t scratch_bytes_;
   std::vector<KernelDescription> descriptions_;
 };

@@ -1,6 +1,6 @@
 // Compiled programs against the evaluator, bit for bit, on random programs.
 //
-//   TPU_DIFFERENTIAL_PROGRAMS  how many programs (default 800)
+//   TPU_DIFFERENTIAL_PROGRAMS  how many programs (default 3000)
 //   TPU_DIFFERENTIAL_REPORTS   a directory to write shrunk failing programs to
 //   TPU_TEST_SEED              where to start
 //   TPU_DIFFERENTIAL_VERBOSE   prints each program's seed before it runs, to find one that crashes
@@ -231,7 +231,13 @@ class Report {
 
 void check_program(uint64_t seed, Report& report) {
   Rng rng(seed);
-  const Program program = hlo::testing::random_program(rng);
+  hlo::testing::GeneratorOptions options;
+  if (rng.one_in(8)) {  // long rows, several threads
+    options.max_ops = 8;
+    options.max_elements = 10000;
+    options.max_work = 300000;
+  }
+  const Program program = hlo::testing::random_program(rng, options);
   const Configuration chosen = configuration(seed);
   const std::string text = disagreement(program, chosen);
   if (text.empty()) return;
@@ -244,7 +250,7 @@ void check_program(uint64_t seed, Report& report) {
 
 TEST(Differential, CompiledProgramsGiveTheEvaluatorsBits) {
   const char* count_text = std::getenv("TPU_DIFFERENTIAL_PROGRAMS");
-  const uint64_t count = count_text ? std::stoull(count_text) : 800;
+  const uint64_t count = count_text ? std::stoull(count_text) : 3000;
   const uint64_t first = tpu::testing::seed();
   const bool verbose = std::getenv("TPU_DIFFERENTIAL_VERBOSE") != nullptr;
   std::cout << "TPU_TEST_SEED=" << first << ", " << count << " programs\n";

@@ -30,14 +30,15 @@ struct ArrayAt {
   hlo::Dims strides;  ///< in elements
 };
 
-/// Generated code for units [begin, end) of a loop kernel.
-using LoopFunction = void (*)(std::byte* const* table, int64_t begin, int64_t end,
+/// Generated code for units [begin, end) of a loop kernel, given the addresses it reads and writes.
+using LoopFunction = void (*)(std::byte* const* bases, int64_t begin, int64_t end,
                               std::byte* scratch);
 
 struct LoopStep {
   int function = 0;  ///< number of the function in the object code
   int64_t units = 0, grain = 1;
   int64_t scratch_bytes = 0;  ///< for each thread
+  std::vector<Address> bases;
   LoopFunction run = nullptr;
 };
 

@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kMagic = 0x4558452055505474;  // "tTPU EXE"
 // Raise it whenever an image of before must not run any more: a change of this format, of generated
 // code's helpers, of the kernel library's attributes or of a declared order.
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kHeaderBytes = 8 + 4 + 4 + 8;
 constexpr int kMaxNesting = 64;
 
@@ -50,6 +50,7 @@ class StepWriter {
     to_.put(step.units);
     to_.put(step.grain);
     to_.put(step.scratch_bytes);
+    to_.put_all(step.bases, [this](const Address& address) { put(address); });
   }
   void put(const SplitStep& step) {
     put(step.groups);
@@ -181,6 +182,7 @@ class StepReader {
     step.units = from_.get<int64_t>();
     step.grain = from_.get<int64_t>();
     step.scratch_bytes = from_.get<int64_t>();
+    step.bases = from_.get_all([&] { return address(); });
     return step;
   }
   RegionPattern pattern() {

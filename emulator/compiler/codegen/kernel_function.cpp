@@ -34,7 +34,6 @@ KernelFunction::KernelFunction(llvm::Module& module, const LoopKernel& kernel,
 int64_t KernelFunction::emit() {
   find_dependences();
   find_needed();
-  entries_.assign(64, nullptr);
   index_.assign(schedule_.sizes.size(), nullptr);
   once_values_.resize(kernel_.nodes.size());
   unit_values_.resize(kernel_.nodes.size());

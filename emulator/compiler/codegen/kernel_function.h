@@ -16,7 +16,7 @@
 
 namespace tpu::compiler {
 
-/// Emits `void name(ptr table, i64 begin, i64 end, ptr scratch)`: the kernel's units [begin, end).
+/// Emits `void name(ptr bases, i64 begin, i64 end, ptr scratch)`: the kernel's units [begin, end).
 /// Values are emitted at the outermost level where they are known:
 ///   kOnce    before all loops
 ///   kUnit    once a unit (a row; a chunk of a map's or columns' vectorised variable; a row of
@@ -79,7 +79,7 @@ class KernelFunction {
   void clear_points() { point_values_.assign(kernel_.nodes.size(), {}); }
 
   // Memory.
-  Value* table_entry(int entry);
+  Value* base_address(int slot);
   Value* unit_pointer(const MemoryAccess& access, ElementType type);
   Value* point_pointer(Value* unit, const MemoryAccess& access, ElementType type, Value* index);
   Value* load_part(Value* pointer, llvm::Type* element, int64_t stride_bytes, const Block& block);
@@ -152,8 +152,8 @@ class KernelFunction {
   std::vector<uint64_t> depends_;  // by node: schedule variables
   std::vector<Level> levels_;
   std::vector<bool> needed_;
-  std::vector<Value*> entries_;  // by table entry
-  std::vector<Value*> index_;    // by schedule variable, where known
+  std::vector<Value*> bases_;  // by slot
+  std::vector<Value*> index_;  // by schedule variable, where known
   std::vector<Lanes> once_values_, unit_values_, point_values_;
   std::vector<Value*> node_pointers_, store_pointers_;  // at the unit's first point
   Value* chunk_begin_ = nullptr;

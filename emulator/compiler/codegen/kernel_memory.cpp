@@ -8,16 +8,16 @@ namespace tpu::compiler {
 using hlo::ElementType;
 using llvm::Value;
 
-// Entries are loaded once, at the top of the function, where they dominate all uses.
-Value* KernelFunction::table_entry(int entry) {
-  if (entry >= static_cast<int>(entries_.size())) entries_.resize(entry + 1, nullptr);
-  if (!entries_[entry]) {
+// Base addresses are loaded once, at the top of the function, where they dominate all uses.
+Value* KernelFunction::base_address(int slot) {
+  if (slot >= static_cast<int>(bases_.size())) bases_.resize(slot + 1, nullptr);
+  if (!bases_[slot]) {
     llvm::IRBuilder<>::InsertPointGuard guard(b_);
     b_.SetInsertPoint(entry_, entry_->begin());
-    Value* slot = b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), table_, entry);
-    entries_[entry] = b_.CreateLoad(b_.getPtrTy(), slot);
+    Value* at = b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), table_, slot);
+    bases_[slot] = b_.CreateLoad(b_.getPtrTy(), at);
   }
-  return entries_[entry];
+  return bases_[slot];
 }
 
 Value* KernelFunction::add_bytes(Value* pointer, Value* count, int64_t bytes) {
@@ -27,10 +27,7 @@ Value* KernelFunction::add_bytes(Value* pointer, Value* count, int64_t bytes) {
 // The address at the unit's outer indices, with the inner ones at 0.
 Value* KernelFunction::unit_pointer(const MemoryAccess& access, ElementType type) {
   const int64_t bytes = hlo::byte_width(type);
-  Value* pointer = table_entry(access.entry);
-  if (access.offset != 0) {
-    pointer = b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, access.offset);
-  }
+  Value* pointer = base_address(access.slot);
   for (const MemoryAccess::Start& start : access.starts) {
     pointer = add_bytes(pointer, once_values_[start.node].value, start.stride * bytes);
   }

@@ -408,8 +408,8 @@ Value* KernelFunction::split_pointer(Value* row, int64_t value) {
   for (const LoopReduction& reduction : kernel_.reductions) {
     values += static_cast<int64_t>(reduction.inputs.size());
   }
-  Value* base = b_.CreateConstGEP1_64(b_.getInt8Ty(), table_entry(split_->entry),
-                                      split_->offset + value * kSplitLaneBytes);
+  Value* base =
+      b_.CreateConstGEP1_64(b_.getInt8Ty(), base_address(split_->slot), value * kSplitLaneBytes);
   return add_bytes(base, row, values * kSplitLaneBytes);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <queue>
 #include <unordered_set>
 
@@ -51,6 +52,8 @@ class Fusion {
     std::vector<LoopKernel> kernels;
     bool is_group = false;
     bool calls_library = false;  ///< a loop op that no loop computes, but the library does
+    int version = 0;             ///< changes with every merge
+    int first = 0, last = 0;     ///< positions of its ops in the block
   };
 
   // Uses -----------------------------------------------------------------------------------------
@@ -187,7 +190,13 @@ class Fusion {
 
   int add_unit(const Op& op) {
     const int id = static_cast<int>(units_.size());
-    units_.push_back({.ops = {&op}, .outputs = {}, .kernels = {}, .is_group = fusible(op)});
+    const int at = position_.at(&op);
+    units_.push_back({.ops = {&op},
+                      .outputs = {},
+                      .kernels = {},
+                      .is_group = fusible(op),
+                      .first = at,
+                      .last = at});
     unit_of_[&op] = id;
     if (!units_[id].is_group) return id;
     if (is_needed_constant(op)) {  // lives in the constant pool
@@ -338,8 +347,19 @@ class Fusion {
     const Unit& a = units_[producer];
     const Unit& b = units_[consumer];
     if (!a.is_group || !b.is_group || a.ops.size() + b.ops.size() > kMaxGroupOps) return false;
+    // A pair that failed fails again until one of the two has changed.
+    const auto [tried, fresh] = tried_.try_emplace({producer, consumer}, -1, -1);
+    const std::pair versions(a.version, b.version);
+    if (!fresh && tried->second == versions) return false;
+    tried->second = versions;
     if (a.kernels.empty() || b.kernels.empty() || path_around(producer, consumer)) return false;
-    Unit merged{.ops = a.ops, .outputs = {}, .kernels = {}, .is_group = true};
+    Unit merged{.ops = a.ops,
+                .outputs = {},
+                .kernels = {},
+                .is_group = true,
+                .version = std::max(a.version, b.version) + 1,
+                .first = std::min(a.first, b.first),
+                .last = std::max(a.last, b.last)};
     merged.ops.insert(merged.ops.end(), b.ops.begin(), b.ops.end());
     std::sort(merged.ops.begin(), merged.ops.end(),
               [&](const Op* x, const Op* y) { return position_.at(x) < position_.at(y); });
@@ -381,7 +401,8 @@ class Fusion {
           if (sinks == sinks_.end()) continue;
           for (const Op* sink : sinks->second) {
             const auto at = unit_of_.find(sink);
-            if (at != unit_of_.end() && seen.insert(at->second).second) work.push_back(at->second);
+            if (at == unit_of_.end() || units_[at->second].first > units_[consumer].last) continue;
+            if (seen.insert(at->second).second) work.push_back(at->second);
           }
         }
       }
@@ -536,6 +557,7 @@ class Fusion {
   std::unordered_map<const Value*, std::vector<const Op*>> sinks_;
   std::vector<Unit> units_;
   std::unordered_map<const Op*, int> unit_of_;
+  std::map<std::pair<int, int>, std::pair<int, int>> tried_;  // versions of pairs that failed
 };
 
 }  // namespace

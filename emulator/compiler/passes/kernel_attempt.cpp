@@ -17,12 +17,14 @@ constexpr int kMaxNodes = 400;
 // True if the kernel is complete; otherwise `stop` says what to change, or nothing.
 bool Attempt::run() {
   if (!store_first() || !store_others()) return false;
+  prune(kernel_);
   return is_profitable(kernel_);
 }
 
 bool Attempt::run_update(const Op& update, bool window) {
   if (!(window ? store_window(update) : store_copy(update))) return false;
   kernel_.is_update = window;
+  prune(kernel_);
   return is_profitable(kernel_);
 }
 

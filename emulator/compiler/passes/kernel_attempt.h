@@ -111,6 +111,9 @@ class Attempt {
   std::unordered_map<const Value*, std::vector<Known>> known_;
 };
 
+/// Removes the nodes that no store and no reduction needs (kernel_prune.cpp).
+void prune(LoopKernel& kernel);
+
 /// False if the kernel would compute expensive values again and again, or could not be spread over
 /// threads although it is large (kernel_profit.cpp).
 bool is_profitable(const LoopKernel& kernel);

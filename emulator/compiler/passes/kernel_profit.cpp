@@ -57,7 +57,10 @@ bool fits_threads(const LoopKernel& kernel) {
 bool is_profitable(const LoopKernel& kernel) {
   int repeated = 0;
   std::unordered_map<const hlo::Value*, int> instances;
-  const bool small = kernel.size_of(kernel.all_variables()) <= 1024;
+  // An op alone, of an iota or a constant: there is nothing to take it apart into.
+  const auto is_op = [](const LoopNode& node) { return node.kind == LoopNode::Kind::kOp; };
+  const bool alone = std::ranges::count_if(kernel.nodes, is_op) <= 1;
+  const bool small = alone || kernel.size_of(kernel.all_variables()) <= 1024;
   for (const LoopNode& node : kernel.nodes) {
     if (node.kind == LoopNode::Kind::kReduction && ++instances[node.value] > 1) return false;
     if (node.kind != LoopNode::Kind::kOp || small) continue;

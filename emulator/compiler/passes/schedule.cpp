@@ -42,22 +42,32 @@ class Scheduler {
  private:
   // Strides by the kernel's own variables --------------------------------------------------------
 
+  int slot_of(const BaseAddress& base) {
+    const auto found = std::find(schedule_.bases.begin(), schedule_.bases.end(), base);
+    if (found == schedule_.bases.end()) schedule_.bases.push_back(base);
+    return static_cast<int>(std::find(schedule_.bases.begin(), schedule_.bases.end(), base) -
+                            schedule_.bases.begin());
+  }
+
   MemoryAccess access(const hlo::Value* value, const IndexMap& index,
-                      const std::optional<Dims>& shape) const {
+                      const std::optional<Dims>& shape) {
     const Place& place = placement_.of(value);
     const Dims strides = shape ? hlo::row_major_strides(*shape) : place.strides;
     const int64_t bytes = hlo::byte_width(value->type.element);
-    MemoryAccess result{place.entry, place.offset, Dims(kernel_.variables.size(), 0), {}, {}};
+    MemoryAccess result;
+    result.strides.assign(kernel_.variables.size(), 0);
+    BaseAddress base{place.entry, place.offset};
     const int alias =
         placement_.alias_of_entry.empty() ? place.entry : placement_.alias_of_entry[place.entry];
     result.memory = {alias, place.offset};
     for (size_t i = 0; i < index.size(); ++i) {
-      result.offset += index[i].offset * strides[i] * bytes;
+      base.offset += index[i].offset * strides[i] * bytes;
       for (const IndexTerm& term : index[i].terms) {
         result.strides[term.variable] += term.coefficient * strides[i];
       }
       for (int node : index[i].dynamic_offsets) result.starts.push_back({node, strides[i]});
     }
+    result.slot = slot_of(base);
     return result;
   }
 

@@ -12,8 +12,8 @@ namespace tpu::compiler {
 
 /// An address as a function of the loop variables.
 struct MemoryAccess {
-  int entry = -1;      ///< of the table of addresses
-  int64_t offset = 0;  ///< in bytes
+  int slot = -1;       ///< number of the base address in Schedule::bases; -1 for an iota
+  int64_t offset = 0;  ///< of an iota's value
   hlo::Dims strides;   ///< in elements, one a loop variable of the schedule
   struct Start {
     int node;        ///< a kStart node
@@ -22,6 +22,13 @@ struct MemoryAccess {
   std::vector<Start> starts;
   /// Which memory it is, whatever the address within: entries that alias are one.
   std::pair<int, int64_t> memory{-1, 0};
+};
+
+/// `offset` bytes behind an entry of the table of addresses.
+struct BaseAddress {
+  int entry = -1;
+  int64_t offset = 0;
+  bool operator==(const BaseAddress&) const = default;
 };
 
 enum class LoopForm : uint8_t {
@@ -37,6 +44,9 @@ struct Schedule {
   hlo::Dims sizes;    ///< outermost first: kept variables, then reduced ones
   int num_outer = 0;  ///< how many are kept
   int vector = -1;    ///< the vectorised variable; -1 for a kernel of one point
+  /// Where the kernel reads and writes, with all indices at 0. Generated code knows them by number
+  /// only, so that kernels that differ in nothing else share it.
+  std::vector<BaseAddress> bases;
   /// By node: address of a load; strides and offset of an iota's value.
   std::vector<MemoryAccess> nodes;
   std::vector<MemoryAccess> stores;  ///< by store
@@ -66,8 +76,9 @@ inline constexpr int kReduceLanes = 32;
 struct LaneSplit {
   int groups = 2;
   bool finishes = false;  ///< the second kernel
-  int entry = -1;         ///< of the table of addresses, where the lanes lie ...
-  int64_t offset = 0;  ///< ... at this byte: for each row and reduced value 32 of 8 bytes or less
+  /// Number of the base address, behind the schedule's own, where the lanes lie: for each row and
+  /// reduced value 32 of 8 bytes or less.
+  int slot = -1;
 };
 /// True if splitting pays.
 bool should_split_lanes(const LoopKernel& kernel, const Schedule& schedule);

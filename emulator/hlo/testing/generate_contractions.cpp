@@ -38,7 +38,8 @@ bool BlockGenerator::dot_general() {
   Dims sizes = pick(lhs->type.shape, batch);
   for (int64_t d : contracting) sizes.push_back(lhs->type.shape[d]);
   Dims rhs_free;
-  for (int64_t n = rng_.below(3); n > 0; --n) rhs_free.push_back(rng_.between(1, 9));
+  for (int64_t n = rng_.below(3); n > 0; --n)
+    rhs_free.push_back(rng_.one_in(4) ? random_size() : rng_.between(1, 9));
   sizes.insert(sizes.end(), rhs_free.begin(), rhs_free.end());
   const Dims position = random_permutation(std::ssize(sizes));
   TensorType rhs{lhs->type.element, Dims(sizes.size())};
@@ -54,7 +55,7 @@ bool BlockGenerator::dot_general() {
   result.insert(result.end(), rhs_free.begin(), rhs_free.end());
   const int64_t depth = num_elements(pick(lhs->type.shape, contracting));
   if (!small_enough(result) || !small_enough(rhs.shape)) return false;
-  if (num_elements(result) * depth > 20000) return false;
+  if (num_elements(result) * depth > options_.max_work) return false;
   const ElementType type = result_type(rng_, lhs->type.element, options_.exact);
   keep(builder_.dot_general(lhs, value_of(rhs), numbers, type, random_precision(rng_)));
   return true;
@@ -64,10 +65,11 @@ bool BlockGenerator::convolution() {
   const int64_t spatial = rng_.below(4);
   const int64_t groups = rng_.one_in(3) ? 2 : 1;
   const bool batch_groups = groups > 1 && rng_.coin();
-  const int64_t kernel_features = rng_.between(1, 3);
+  const bool large = rng_.one_in(4);
+  const int64_t kernel_features = rng_.between(1, large ? 40 : 3);
   const int64_t batch = rng_.between(1, 2) * (batch_groups ? groups : 1);
   const int64_t features = kernel_features * (batch_groups ? 1 : groups);
-  const int64_t outputs = rng_.between(1, 3) * groups;
+  const int64_t outputs = rng_.between(1, large ? 20 : 3) * groups;
 
   ConvDimensionNumbers numbers;
   const auto place = [&](int64_t& a, int64_t& b, Dims& rest) {
@@ -94,9 +96,9 @@ bool BlockGenerator::convolution() {
   (batch_groups ? window.batch_group_count : window.feature_group_count) = groups;
   int64_t work = batch * outputs * kernel_features;
   for (int64_t i = 0; i < spatial; ++i) {
-    const int64_t input = rng_.between(0, 7);
+    const int64_t input = rng_.between(0, large ? 20 : 7);
     WindowDimension d;
-    d.size = rng_.between(1, 3);
+    d.size = rng_.between(1, large ? 5 : 3);
     d.stride = rng_.between(1, 2);
     d.low_padding = rng_.between(-1, 2);
     d.high_padding = rng_.between(-1, 2);
@@ -111,7 +113,8 @@ bool BlockGenerator::convolution() {
     window.window_reversal.push_back(rng_.one_in(3));
     work *= d.size * num_windows(input, d);
   }
-  if (!small_enough(lhs.shape) || !small_enough(rhs.shape) || work > 20000) return false;
+  if (!small_enough(lhs.shape) || !small_enough(rhs.shape) || work > options_.max_work)
+    return false;
   keep(builder_.convolution(value_of(lhs), value_of(rhs), window, numbers,
                             result_type(rng_, lhs.element, options_.exact),
                             random_precision(rng_)));

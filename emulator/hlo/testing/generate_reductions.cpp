@@ -91,7 +91,7 @@ bool BlockGenerator::reduce_window() {
     result.push_back(num_windows(size, d));
     work *= d.size;
   }
-  if (!small_enough(result) || num_elements(result) * work > 8000) return false;
+  if (!small_enough(result) || num_elements(result) * work > options_.max_work) return false;
   std::vector<Value*> inputs = {x}, inits = {init_value(x->type.element)};
   Builder::Body body = random_combiner(x->type.element);
   if (rng_.one_in(4)) {
@@ -111,7 +111,7 @@ bool BlockGenerator::cumulative() {
   const int64_t rank = x->type.rank();
   const int64_t dimension = rng_.below(rank);
   const int64_t size = x->type.shape[dimension];
-  if (size == 0 || x->type.num_elements() * size > 20000) return false;
+  if (size == 0 || x->type.num_elements() * size > options_.max_work) return false;
   Builder::Window window{
       Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), {rank, 2, Dims(2 * rank, 0)}};
   window.dimensions[dimension] = size;
@@ -137,7 +137,8 @@ bool BlockGenerator::select_and_scatter() {
     padding.values.insert(padding.values.end(), {d.low_padding, d.high_padding});
     source.push_back(num_windows(size, d));
   }
-  if (!small_enough(source) || num_elements(source) * num_elements(sizes) > 8000) return false;
+  if (!small_enough(source) || num_elements(source) * num_elements(sizes) > options_.max_work)
+    return false;
   const std::string_view direction = rng_.pick({"GE", "GT", "LE", "LT"});
   const auto select = [direction](Builder& b, std::span<Value* const> v) {
     b.ret({b.compare(v[0], v[1], direction)});

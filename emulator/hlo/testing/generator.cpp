@@ -102,9 +102,9 @@ ElementType BlockGenerator::random_element(TypePredicate allowed) {
 }
 
 int64_t BlockGenerator::random_size() {
-  static const std::vector<int64_t> kSizes = {0,  1,  1,  1,  2,  2,  2,   3,   3,  3,
-                                              4,  4,  5,  5,  7,  8,  8,   9,   16, 17,
-                                              31, 32, 33, 40, 64, 65, 100, 129, 200};
+  static const std::vector<int64_t> kSizes = {
+      0, 1,  1,  1,  2,  2,  2,  3,  3,  3,   4,   4,   5,   5,   7,    8,    8,
+      9, 16, 17, 31, 32, 33, 40, 64, 65, 100, 129, 200, 257, 512, 1000, 2049, 4100};
   return rng_.pick(kSizes);
 }
 

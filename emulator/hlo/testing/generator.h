@@ -9,6 +9,7 @@ namespace tpu::hlo::testing {
 struct GeneratorOptions {
   int min_ops = 1, max_ops = 14;  ///< steps; some append several ops
   int64_t max_elements = 600;     ///< of a tensor
+  int64_t max_work = 20000;       ///< multiplications of a dot, steps of a window
   int max_rank = 4;
   /// Only what StableHLO's own reference interpreter gives the same bits for: no elementary
   /// functions, no sums of floats whose order is ours, no conversions that the specification

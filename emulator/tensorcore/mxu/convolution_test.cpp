@@ -252,5 +252,19 @@ TEST(Convolution, PaddingIgnoresTheKernel) {
   EXPECT_EQ(values[3], INFINITY);      // inf, 2, padding
 }
 
+// Strides that step from padding into the input and out of it again leave windows without any tap.
+TEST(Convolution, WindowsOfPaddingAloneAreZero) {
+  for (ElementType type : {ElementType::kF16, ElementType::kBF16, ElementType::kF32}) {
+    for (int64_t input : {1, 2, 3, 7}) {
+      for (int64_t stride : {1, 2, 3}) {
+        Case c{.types = {type, type, type}, .spatial = {Spatial{input, 1, stride, 1, 2}}};
+        c.spatial.push_back(Spatial{2, 1, 2, 0, 3});
+        c.values = Values::kSpecial;
+        for (c.seed = 0; c.seed < 8; ++c.seed) EXPECT_EQ(disagreement(c), "");
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tpu::tensorcore::testing
