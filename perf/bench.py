@@ -15,6 +15,7 @@ import fnmatch
 import json
 import pathlib
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -28,8 +29,17 @@ sys.path.insert(0, str(ROOT / "examples"))
 Thunk = Callable[[], object]
 
 
+def settle(fn: Thunk) -> None:
+    """Waits until the other side's threads sleep (OpenMP's poll for some milliseconds after their
+    last work, on cores that this side needs) and this side's are awake."""
+    time.sleep(0.02)
+    fn()
+    torch.accelerator.synchronize()
+
+
 def seconds(fn: Thunk, calls: int) -> float:
     """Time of `calls` calls, until the device is done with them."""
+    settle(fn)
     begin = time.perf_counter()
     for _ in range(calls):
         fn()
@@ -39,6 +49,7 @@ def seconds(fn: Thunk, calls: int) -> float:
 
 def host_seconds(fn: Thunk, calls: int) -> float:
     """Time on the calling thread alone; the device catches up outside of it."""
+    settle(fn)
     begin = time.perf_counter()
     for _ in range(calls):
         fn()
@@ -140,6 +151,16 @@ def compile_milliseconds() -> float:
     return statistics.median(durations) * 1e3
 
 
+def look_up_microseconds() -> float:
+    """From an operator's arguments to its program in the warm cache, in µs (median of 9)."""
+    program = ROOT / "build" / "backend" / "eager" / "torch_tpu_lookup_bench"
+    flags = ["--benchmark_filter=^look_up$", "--benchmark_repetitions=9", "--benchmark_format=json"]
+    report = json.loads(subprocess.run([program, *flags], check=True, capture_output=True, text=True).stdout)
+    (median,) = (row for row in report["benchmarks"] if row.get("aggregate_name") == "median")
+    assert median["time_unit"] == "ns"
+    return median["real_time"] / 1e3
+
+
 def benchmarks() -> Iterator[tuple[str, float, Callable[[], float]]]:
     """Name, goal, and how to measure."""
     yield "host time of a 4x4 add", 1.0, small_add
@@ -185,6 +206,7 @@ def benchmarks() -> Iterator[tuple[str, float, Callable[[], float]]]:
             lambda shape=(channels, outputs, pixels, kernel, stride): on_both(convolution(*shape), pairs=3),
         )
     yield "compile a one-op program / 15 ms", 1.0, lambda: compile_milliseconds() / 15.0
+    yield "look a warm program up / 1 µs", 1.0, look_up_microseconds
     for example in ("gpt_characters", "digits_cnn", "resnet18"):
         yield f"training step {example}", 1.5, lambda example=example: on_both(training_step(example), pairs=5)
 
