@@ -80,7 +80,11 @@ aten::ScalarValue host_value(const at::Tensor& tensor) {
 
 Call::Call(const OperatorInfo& info, c10::ArrayRef<c10::IValue> arguments)
     : info_(info), arguments_(arguments) {
-  key_.push(uint64_t{info.id} | static_cast<uint64_t>(runtime::matmul_precision()) << 32);
+  uint64_t precision = 0;
+  if (info.reads_matmul_precision.load(std::memory_order_relaxed)) {
+    precision = 1 + static_cast<uint64_t>(runtime::matmul_precision());
+  }
+  key_.push(uint64_t{info.id} | precision << 32);
   for (size_t i = 0; i < info.kinds.size(); ++i) add_argument(static_cast<int>(i));
   if (!info.written.empty()) relate_operands();
 }
@@ -215,12 +219,10 @@ void replace_masks(c10::IValue* arguments) {
 
 }  // namespace
 
-void run(const OperatorInfo& info, torch::jit::Stack& stack) {
-  const size_t count = info.kinds.size();
-  torch::jit::Stack returns;
-  runtime::translating([&] {
-    if (info.def->takes_masks) replace_masks(stack.data() + stack.size() - count);
-    const c10::ArrayRef<c10::IValue> arguments(stack.data() + stack.size() - count, count);
+FreshResults execute(const OperatorInfo& info, std::span<c10::IValue> values) {
+  const c10::ArrayRef<c10::IValue> arguments(values.data(), values.size());
+  return runtime::translating([&] {
+    if (info.def->takes_masks) replace_masks(values.data());
     for (;;) {
       Call call(info, arguments);
       ProgramCache& cache = ProgramCache::instance();
@@ -230,16 +232,24 @@ void run(const OperatorInfo& info, torch::jit::Stack& stack) {
         // Lowering may have read a number and so extended the key.
         program = cache.insert(Call(info, arguments).key(), std::move(lowered));
       }
-      if (program->resize_operands.empty()) {
-        launch(call, *program, returns);
-        break;
-      }
+      if (program->resize_operands.empty()) return launch(call, *program);
       for (int result : program->resize_operands) {
         const at::Tensor& out = *call.operands()[program->targets[result].index];
         at::native::resize_output(out, program->specs[result].sizes);
       }
     }
   });
+}
+
+void run(const OperatorInfo& info, torch::jit::Stack& stack) {
+  const size_t count = info.kinds.size();
+  c10::IValue* arguments = stack.data() + stack.size() - count;
+  FreshResults fresh = execute(info, {arguments, count});
+  c10::SmallVector<c10::IValue, 4> returns;
+  size_t next = 0;
+  for (int aliased : info.returned_argument) {
+    returns.emplace_back(aliased >= 0 ? arguments[aliased] : c10::IValue(std::move(fresh[next++])));
+  }
   torch::jit::drop(stack, count);
   for (c10::IValue& value : returns) stack.push_back(std::move(value));
 }

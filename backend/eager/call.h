@@ -5,6 +5,8 @@
 #include <ATen/core/stack.h>
 #include <c10/util/SmallVector.h>
 
+#include <span>
+
 #include "backend/eager/call_key.h"
 #include "backend/eager/operator_info.h"
 #include "backend/eager/program.h"
@@ -67,10 +69,16 @@ aten::ScalarValue scalar_value(const c10::IValue& value);
 /// Lowers the call to a program (on a cache miss). Raises PyTorch's errors for bad arguments.
 std::unique_ptr<Program> lower(const Call& call);
 
-/// Allocates fresh results, enqueues the program, and returns the operator's return values.
-void launch(const Call& call, Program& program, torch::jit::Stack& returns);
+/// What an operator returns anew, in the order of its returns; written arguments are not among it.
+using FreshResults = c10::SmallVector<at::Tensor, 2>;
 
-/// The generic kernel: pops the arguments, pushes the return values.
+/// Allocates fresh results and enqueues the program.
+FreshResults launch(const Call& call, Program& program);
+
+/// Finds or makes the call's program and launches it. `arguments` may be replaced by equivalents.
+FreshResults execute(const OperatorInfo& info, std::span<c10::IValue> arguments);
+
+/// The generic kernel, boxed: pops the arguments, pushes the return values.
 void run(const OperatorInfo& info, torch::jit::Stack& stack);
 
 }  // namespace torch_tpu::eager

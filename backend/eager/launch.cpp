@@ -167,7 +167,7 @@ void enqueue(Program& program, Gathered&& gathered) {
 
 }  // namespace
 
-void launch(const Call& call, Program& program, torch::jit::Stack& returns) {
+FreshResults launch(const Call& call, Program& program) {
   c10::SmallVector<at::Tensor, 4> made(program.targets.size());
   for (size_t i = 0; i < program.targets.size(); ++i) {
     if (program.targets[i].kind != ResultTarget::Kind::kOperand) {
@@ -188,15 +188,11 @@ void launch(const Call& call, Program& program, torch::jit::Stack& returns) {
       copy_on_device(made[i], *call.operands()[program.targets[i].index]);
     }
   }
-  size_t fresh = 0;
-  for (int aliased : call.info().returned_argument) {
-    if (aliased >= 0) {
-      returns.push_back(call.arguments()[aliased]);
-    } else {
-      const int result = program.returns[fresh++];
-      returns.push_back(result < 0 ? at::Tensor() : std::move(made[result]));
-    }
+  FreshResults fresh;
+  for (int result : program.returns) {
+    fresh.push_back(result < 0 ? at::Tensor() : std::move(made[result]));
   }
+  return fresh;
 }
 
 }  // namespace torch_tpu::eager

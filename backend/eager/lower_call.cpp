@@ -56,6 +56,7 @@ class ProgramBuilder : public aten::LoweringHost {
   }
 
   std::string_view matmul_precision() override {
+    call_.info().reads_matmul_precision.store(true, std::memory_order_relaxed);
     switch (runtime::matmul_precision()) {
       case at::Float32MatmulPrecision::HIGHEST:
         return "HIGHEST";

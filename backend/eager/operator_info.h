@@ -44,6 +44,8 @@ struct OperatorInfo {
 
   /// Numbers (by schema argument) that the lowering has read, so far: part of the key.
   mutable std::atomic<uint64_t> pinned{0};
+  /// The lowering has asked for the float32 matmul precision: likewise.
+  mutable std::atomic<bool> reads_matmul_precision{false};
 };
 
 /// Describes `schema`, served by `def`.

@@ -12,6 +12,7 @@
 #include "backend/eager/call.h"
 #include "backend/eager/native_functions.h"
 #include "backend/eager/operator_info.h"
+#include "backend/eager/unboxed.h"
 
 namespace torch_tpu::eager {
 namespace {
@@ -19,13 +20,13 @@ namespace {
 // The generic kernel bound to one schema.
 class GenericKernel final : public c10::OperatorKernel {
  public:
-  explicit GenericKernel(std::unique_ptr<OperatorInfo> info) : info_(std::move(info)) {}
+  explicit GenericKernel(std::shared_ptr<const OperatorInfo> info) : info_(std::move(info)) {}
   void operator()(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack* stack) {
     run(*info_, *stack);
   }
 
  private:
-  std::unique_ptr<OperatorInfo> info_;
+  std::shared_ptr<const OperatorInfo> info_;
 };
 
 std::string overload(const c10::OperatorName& name) {
@@ -49,8 +50,9 @@ std::map<std::string, std::vector<c10::OperatorHandle>> schemas_by_base() {
 }
 
 torch::CppFunction generic_kernel(const c10::FunctionSchema& schema, const aten::OpDef& def) {
-  return torch::CppFunction::makeFromBoxedFunctor(
-      std::make_unique<GenericKernel>(describe(schema, def)));
+  std::shared_ptr<const OperatorInfo> info = describe(schema, def);
+  if (auto kernel = unboxed_kernel(info)) return std::move(*kernel);
+  return torch::CppFunction::makeFromBoxedFunctor(std::make_unique<GenericKernel>(std::move(info)));
 }
 
 bool is_own(const aten::OpDef& def) {
