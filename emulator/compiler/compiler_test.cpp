@@ -208,7 +208,8 @@ TEST(Compiler, StridedResultLeavesItsGapsAlone) {
   executable->run(parameters, results, scratch);
   for (int i = 0; i < 26; ++i) {
     const bool element = i % 9 < 8 && i % 9 % 2 == 0;
-    EXPECT_EQ(result[i], element ? static_cast<float>(2 * (i / 9 + 1)) : 7.0f) << i;
+    const int row = i / 9;
+    EXPECT_EQ(result[i], element ? static_cast<float>(2 * (row + 1)) : 7.0f) << i;
   }
 }
 

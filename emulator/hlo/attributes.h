@@ -93,8 +93,8 @@ class Attributes {
   }
   /// The attribute as `T`, or `fallback` if it is missing.
   template <class T>
-  T get_or(std::string_view name, T fallback) const {
-    return contains(name) ? get<T>(name) : std::move(fallback);
+  T get_or(std::string_view name, const T& fallback) const {
+    return contains(name) ? get<T>(name) : fallback;
   }
   const std::string& get_enum(std::string_view name) const { return get<EnumValue>(name).value; }
 

@@ -350,7 +350,7 @@ std::vector<Value*> Builder::while_(std::vector<Value*> operands, const Body& co
   return results_of(*create(OpKind::kWhile, std::move(operands), {}, std::move(regions)));
 }
 
-std::vector<Value*> Builder::case_(Value* index, std::vector<Body> branches) {
+std::vector<Value*> Builder::case_(Value* index, const std::vector<Body>& branches) {
   Regions regions;
   for (const Body& branch : branches) regions.push_back(make_region({}, branch));
   return results_of(*create(OpKind::kCase, {index}, {}, std::move(regions)));

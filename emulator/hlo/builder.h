@@ -146,7 +146,7 @@ class Builder {
   std::vector<Value*> sort(std::vector<Value*> inputs, int64_t dimension, bool is_stable,
                            const Body& comparator);
   std::vector<Value*> while_(std::vector<Value*> operands, const Body& cond, const Body& body);
-  std::vector<Value*> case_(Value* index, std::vector<Body> branches);
+  std::vector<Value*> case_(Value* index, const std::vector<Body>& branches);
   /// A body that applies one binary op (kAdd, kMaximum, ...) to its two arguments.
   static Body combiner(OpKind kind);
 

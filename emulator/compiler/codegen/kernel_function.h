@@ -110,7 +110,7 @@ class KernelFunction {
   void move_wrapped(const std::vector<Accumulator>& accumulators, Value* wraps, bool back);
   std::vector<Lanes> tree(int reduction, std::vector<Lanes> lanes, int64_t count);
   std::vector<Lanes> with_init(int reduction, const std::vector<Lanes>& lanes, int width);
-  void finish_row(int reduction, std::vector<Lanes> lanes);
+  void finish_row(int reduction, const std::vector<Lanes>& lanes);
   bool register_pass(int pass) const;
   void emit_register_pass(int pass);
   using RowLanes = std::vector<std::vector<Lanes>>;  // by reduction of the pass, by value

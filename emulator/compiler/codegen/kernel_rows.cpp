@@ -276,7 +276,7 @@ std::vector<Lanes> KernelFunction::with_init(int reduction, const std::vector<La
   return apply(reduction, inits, lanes, width);
 }
 
-void KernelFunction::finish_row(int reduction, std::vector<Lanes> lanes) {
+void KernelFunction::finish_row(int reduction, const std::vector<Lanes>& lanes) {
   const std::vector<Lanes> results = with_init(reduction, lanes, 1);
   for (size_t i = 0; i < kernel_.nodes.size(); ++i) {
     const LoopNode& node = kernel_.nodes[i];

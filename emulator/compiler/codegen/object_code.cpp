@@ -223,6 +223,7 @@ LoadedObject::LoadedObject(std::span<const std::byte> object) : impl_(std::make_
     throw OutOfMemory("generated code cannot be made executable");
   }
   for (const auto& [name, symbol] : linker.getSymbolTable()) {
+    // The linker gives addresses as numbers. NOLINTNEXTLINE(performance-no-int-to-ptr)
     impl_->functions[name.str()] = reinterpret_cast<void*>(symbol.getAddress());
   }
 }

@@ -62,7 +62,7 @@ std::optional<IndexMap> Attempt::reduced_index(const IndexMap& kept, const Dims&
     return std::nullopt;
   }
   kernel_.reduced = rest;
-  return std::move(*result.map);
+  return std::move(result.map);
 }
 
 // Nodes for all results, at `map`, of a reduction of `count` elements a row, which are at

@@ -28,7 +28,7 @@ bool equal_elements(const Literal& actual, const Literal& expected, int64_t i) {
 std::string index_text(int64_t position, const Dims& shape) {
   std::string text = "]";
   for (size_t d = shape.size(); d-- > 0;) {
-    text = std::to_string(position % shape[d]) + (d + 1 < shape.size() ? ", " : "") + text;
+    text.insert(0, std::to_string(position % shape[d]) + (d + 1 < shape.size() ? ", " : ""));
     position /= shape[d];
   }
   return "[" + text;

@@ -203,7 +203,7 @@ void BlockGenerator::keep(const std::vector<Value*>& values) {
 namespace {
 
 // Values of the block that no op uses, or some others, as results: at least one.
-std::vector<Value*> choose_results(Rng& rng, const Block& block, std::vector<Value*> pool) {
+std::vector<Value*> choose_results(Rng& rng, const Block& block, const std::vector<Value*>& pool) {
   std::vector<Value*> unused = pool;
   for (const auto& op : block.ops()) {
     for (const Value* operand : op->operands()) std::erase(unused, operand);

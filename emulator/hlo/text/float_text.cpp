@@ -47,8 +47,9 @@ double value_of(ElementType type, uint64_t encoding) {
 
 std::optional<double> double_from(std::string_view text) {
   double value = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
+  const char* first = text.data();
+  const char* last = first + text.size();
+  const auto [end, error] = std::from_chars(first, last, value);
   if (error != std::errc() || end != last) return std::nullopt;
   return value;
 }

@@ -51,7 +51,7 @@ class Comparison {
         return "operand " + std::to_string(i) + " is another value";
       }
     }
-    const std::string found = attributes(a.attributes(), b.attributes());
+    std::string found = attributes(a.attributes(), b.attributes());
     if (!found.empty()) return found;
     if (a.num_regions() != b.num_regions()) return "number of regions";
     for (int i = 0; i < a.num_regions(); ++i) {

@@ -19,9 +19,9 @@ size_t parse_result_number(Lexer& lexer) {
 
 }  // namespace
 
-void ValueScope::define(const Lexer& lexer, const Token& name, std::vector<Value*> values) {
+void ValueScope::define(const Lexer& lexer, const Token& name, const std::vector<Value*>& values) {
   if (name.text.size() < 2) lexer.fail_at(name, "a value's name such as %0");
-  if (!values_.try_emplace(name.text, std::move(values)).second) {
+  if (!values_.try_emplace(name.text, values).second) {
     lexer.fail_message(name.offset, "value '" + std::string(name.text) + "' is defined twice");
   }
   in_order_.push_back(name.text);

@@ -28,7 +28,7 @@ class ValueScope {
   };
 
   /// `name` is the token `%x`; several values are written `%x#0`, `%x#1`, ...
-  void define(const Lexer& lexer, const Token& name, std::vector<Value*> values);
+  void define(const Lexer& lexer, const Token& name, const std::vector<Value*>& values);
   /// Reads `%x` or `%x#1`.
   Value* parse_use(Lexer& lexer) const;
   /// Reads any number of uses, separated by commas. A comma that no use follows is left alone.

@@ -25,7 +25,8 @@ struct Tensor {
   std::vector<std::byte> bytes;
 
   /// Dense in the order of `order`, outermost first.
-  Tensor(ElementType type, Dims dims, const Dims& order = {}) : element(type), shape(dims) {
+  Tensor(ElementType type, Dims dims, const Dims& order = {})
+      : element(type), shape(std::move(dims)) {
     strides = hlo::row_major_strides(shape);
     int64_t step = 1;
     for (size_t i = order.size(); i-- > 0; step *= shape[order[i]]) strides[order[i]] = step;
@@ -112,8 +113,8 @@ void run_conv(benchmark::State& state, const Conv& c) {
   Tensor image(ElementType::kF32, {c.batch, c.in, c.size, c.size});
   Tensor kernel(ElementType::kF32, {c.out, c.in / c.groups, c.kernel, c.kernel});
   Tensor grad(ElementType::kF32, {c.batch, c.out, output, output});
-  const double products = static_cast<double>(c.batch * output * output * c.out * c.in / c.groups *
-                                              c.kernel * c.kernel);
+  const int64_t depth = c.in / c.groups * c.kernel * c.kernel;
+  const auto products = static_cast<double>(c.batch * output * output * c.out * depth);
   if (c.direction == "forward") {
     const hlo::ConvDimensionNumbers numbers{0, 1, {2, 3}, 1, 0, {2, 3}, 0, 1, {2, 3}};
     measure(state, convolution,
