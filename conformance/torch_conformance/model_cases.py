@@ -11,7 +11,7 @@ from types import ModuleType
 import torch
 from torch import nn
 
-from .outcome import Check, within
+from .checks import Check, within
 from .rounding_noise import (
     BFLOAT16_ROUNDOFF,
     FLOAT32_ROUNDOFF,

@@ -1,17 +1,15 @@
 """The suite accepts the CPU against itself and rejects wrong results."""
 
-import json
 import pathlib
-import subprocess
 import sys
 
 import pytest
 import torch
+from torch_conformance.checks import within
 from torch_conformance.model_cases import compared, gradients, model_cases
-from torch_conformance.outcome import within
 
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "examples"))
+sys.path.insert(0, str(HERE.parents[1] / "examples"))
 
 
 @pytest.mark.parametrize("precision", ["highest", "medium"])
@@ -58,29 +56,6 @@ def test_a_nan_or_a_shape_never_passes():
     assert not within("nan", torch.tensor([0.0, float("nan"), 0.0]), want, bound).passed
     assert not within("shape", torch.zeros(2), want, bound).passed
     assert within("same", torch.zeros(3), want, bound).margin == 0.0
-
-
-def test_the_command_line_writes_its_files(tmp_path):
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "torch_conformance",
-            "run",
-            "--device=cpu",
-            "--select=*llama_block.float32.highest*",
-            f"--output={tmp_path}",
-        ],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=HERE,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "1 passed, 0 failed"
-    assert json.loads((tmp_path / "summary.json").read_text())["passed"] == 1
-    assert "model.llama_block.float32.highest.gradients" in (tmp_path / "report.html").read_text()
 
 
 def test_names_are_stable():

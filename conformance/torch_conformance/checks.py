@@ -1,18 +1,10 @@
-"""What became of a case."""
+"""Componentwise checks of whole models, whose bounds come from rounding_noise.py."""
 
 from __future__ import annotations
 
 import dataclasses
-import enum
 
 import torch
-
-
-class Status(enum.StrEnum):
-    PASS = "pass"
-    FAIL = "fail"
-    CRASH = "crash"
-    TIMEOUT = "timeout"
 
 
 @dataclasses.dataclass
@@ -26,19 +18,6 @@ class Check:
     @property
     def passed(self) -> bool:
         return self.margin <= 1.0
-
-
-@dataclasses.dataclass
-class Outcome:
-    case: str
-    status: Status
-    seconds: float
-    checks: list[Check] = dataclasses.field(default_factory=list)
-    message: str = ""
-
-    @property
-    def margin(self) -> float:
-        return max((check.margin for check in self.checks), default=0.0)
 
 
 def within(name: str, got: torch.Tensor, want: torch.Tensor, bound: torch.Tensor) -> Check:

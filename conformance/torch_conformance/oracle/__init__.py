@@ -1,0 +1,1 @@
+"""What is right, and how right it must be: references in float64, and bounds by rule."""

@@ -1,0 +1,234 @@
+"""One sample of an operator: called in every way, with its reference."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_flatten, tree_map_only
+
+from ..tensors import WIDE, copied, host, tensors_of, to_device, widened
+from .gauge import Gauge
+from .noise import arithmetic_for, spread_of
+
+
+@dataclasses.dataclass
+class Arguments:
+    """`input`, `args` and `kwargs` of one call."""
+
+    input: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def on(self, device: torch.device | str) -> Arguments:
+        """The same on a device, strides, offsets and shared storages included."""
+        moved = to_device((self.input, self.args, self.kwargs), device)
+        return Arguments(*_with_device(moved, torch.device(device)))
+
+    def copy(self) -> Arguments:
+        return Arguments(*copied((self.input, self.args, self.kwargs)))
+
+    def wide(self) -> Arguments:
+        return Arguments(*widened((self.input, self.args, self.kwargs)))
+
+    def call(self, function: Callable[..., Any], **more: Any) -> Any:
+        return function(self.input, *self.args, **self.kwargs, **more)
+
+    def leaves(self) -> list[torch.Tensor]:
+        """The tensors to differentiate by."""
+        return [t for t in tensors_of((self.input, self.args, self.kwargs)) if t.requires_grad]
+
+    def tensors(self) -> list[torch.Tensor]:
+        return tensors_of((self.input, self.args, self.kwargs))
+
+
+def _with_device(value: Any, device: torch.device) -> Any:
+    """Factories take their device as an argument."""
+    replaced = tree_map_only(torch.device, lambda _old: device, value)
+    replaced[2].update({"device": device} if replaced[2].get("device") is not None else {})
+    return replaced
+
+
+@contextlib.contextmanager
+def wide_default() -> Iterator[None]:
+    """Integers that become floats become float64."""
+    old = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(old)
+
+
+def _pattern(shape: torch.Size, salt: int) -> torch.Tensor:
+    """Numbers of +-{4..8}/8 in float64, exact in every float dtype, the same in each process."""
+    generator = torch.Generator().manual_seed(
+        int.from_bytes(hashlib.blake2b(repr((tuple(shape), salt)).encode(), digest_size=4).digest(), "big")
+    )
+    magnitude = torch.randint(4, 9, tuple(shape), generator=generator).double() / 8
+    return magnitude * (torch.randint(0, 2, tuple(shape), generator=generator).double() * 2 - 1)
+
+
+def cotangent(like: torch.Tensor, salt: int = 0) -> torch.Tensor:
+    """A fixed direction in the shape and dtype of `like`, on its device."""
+    real = _pattern(like.shape, salt)
+    value = torch.complex(real, _pattern(like.shape, salt + 1)) if like.is_complex() else real
+    return value.to(like.dtype).to(like.device)
+
+
+def differentiable(out: Any) -> list[torch.Tensor]:
+    return [t for t in tensors_of(out) if t.requires_grad and (t.is_floating_point() or t.is_complex())]
+
+
+def gradients(arguments: Arguments, function: Callable[[Arguments], Any]) -> list[torch.Tensor]:
+    """Of `function(arguments)` along fixed cotangents, by all leaves that it depends on."""
+    leaves, outs = arguments.leaves(), differentiable(function(arguments))
+    if not leaves or not outs:
+        return []
+    found = torch.autograd.grad(outs, leaves, [cotangent(o, i) for i, o in enumerate(outs)], allow_unused=True)
+    return [torch.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]
+
+
+def second_gradients(arguments: Arguments, function: Callable[[Arguments], Any]) -> list[torch.Tensor]:
+    """Of the gradients, along further fixed directions, by leaves and cotangents."""
+    leaves, outs = arguments.leaves(), differentiable(function(arguments))
+    if not leaves or not outs:
+        return []
+    along = [cotangent(o, i).requires_grad_() for i, o in enumerate(outs)]
+    first = torch.autograd.grad(outs, leaves, along, create_graph=True, allow_unused=True)
+    chosen = [g for g in first if g is not None and g.requires_grad]
+    if not chosen:
+        return []
+    by = [*leaves, *along]
+    second = torch.autograd.grad(chosen, by, [cotangent(g, 10 + i) for i, g in enumerate(chosen)], allow_unused=True)
+    return [torch.zeros_like(x) if g is None else g for g, x in zip(second, by, strict=True)]
+
+
+def tangents(arguments: Arguments, function: Callable[[Arguments], Any]) -> list[torch.Tensor]:
+    """Forward-mode derivatives along fixed tangents."""
+    import torch.autograd.forward_ad as fwd
+
+    leaves = arguments.leaves()
+    if not leaves:
+        return []
+    number = {id(leaf): i for i, leaf in enumerate(leaves)}
+    with fwd.dual_level():
+
+        def dual(t: torch.Tensor) -> torch.Tensor:
+            return fwd.make_dual(t.detach(), cotangent(t, number[id(t)])) if id(t) in number else t
+
+        moved = tree_map_only(torch.Tensor, dual, (arguments.input, arguments.args, arguments.kwargs))
+        outs = [t for t in tensors_of(function(Arguments(*moved))) if t.is_floating_point() or t.is_complex()]
+        parts = [fwd.unpack_dual(t) for t in outs]
+        return [torch.zeros_like(p.primal) if p.tangent is None else p.tangent.clone() for p in parts]
+
+
+Derive = Callable[[Arguments, Callable[[Arguments], Any]], list[torch.Tensor]]
+
+
+def results_of(out: Any) -> list[torch.Tensor]:
+    """All results as tensors: numbers that an operator returns are 0-d ones."""
+    leaves = []
+    for leaf in tree_flatten(out)[0]:
+        if isinstance(leaf, torch.Tensor):
+            leaves.append(leaf)
+        elif isinstance(leaf, bool | int | float | complex):
+            leaves.append(torch.tensor(leaf))
+    return leaves
+
+
+class Sample:
+    """A call and what is right for it. References are computed once, on first use."""
+
+    def __init__(
+        self,
+        arguments: Arguments,
+        function: Callable[[Arguments], Any],
+        float32_matmul: str,
+        gauge: Gauge | None = None,
+        typed: bool = False,
+    ) -> None:
+        self.arguments = arguments
+        self.function = function
+        self.gauge = gauge
+        self.typed = typed
+        self.float32_matmul = float32_matmul
+
+    @functools.cached_property
+    def expected(self) -> Any:
+        """The CPU's result in the same dtype: shapes, dtypes, strides; an exception if it refuses."""
+        arguments = self.arguments.copy()
+        self.expected_arguments = arguments
+        try:
+            return self.function(arguments)
+        except Exception as error:  # to be compared with the device's
+            return error
+
+    def _dtype(self) -> torch.dtype:
+        floats = [t.dtype for t in self.arguments.tensors() if t.dtype in WIDE]
+        floats += [t.dtype for t in tensors_of(self.expected) if t.dtype in WIDE]
+        return min(floats, key=lambda dtype: -torch.finfo(dtype).eps, default=torch.float32)
+
+    def gauged(self, out: Any, arguments: Arguments) -> list[torch.Tensor]:
+        return results_of(self.gauge(arguments.input, out) if self.gauge else out)
+
+    def of_device(self, out: Any) -> list[torch.Tensor]:
+        """The device's results, what is not unique taken out of them (on the CPU, in float64)."""
+        if not self.gauge:
+            return results_of(out)
+        narrow = results_of(out)
+        moved = tree_map_only(torch.Tensor, lambda t: widened(host(t)), out)
+        exact = self.gauged(moved, self.arguments.wide())
+        dtype = next((t.dtype for t in narrow if t.dtype in WIDE), torch.float64)
+        return [e.to(_like(dtype, e)) if e.dtype in WIDE else e for e in exact]
+
+    @functools.cached_property
+    def exact(self) -> list[torch.Tensor]:
+        """The reference."""
+        if self.typed:
+            return [host(t) for t in self.gauged(self.expected, self.arguments)]
+        return self._wide_run()
+
+    def _wide_run(self) -> list[torch.Tensor]:
+        with wide_default(), torch.no_grad():
+            arguments = self.arguments.wide()
+            return [host(t).clone() for t in self.gauged(self.function(arguments), arguments)]
+
+    def spread(self, runs: int) -> list[torch.Tensor]:
+        if self.typed:
+            return [torch.zeros(t.shape, dtype=torch.float64) for t in self.exact]
+        return spread_of(self._wide_run, self.exact, arithmetic_for(self._dtype(), self.float32_matmul), runs)
+
+    def derivative(self, derive: Derive) -> tuple[list[torch.Tensor], Callable[[int], list[torch.Tensor]]]:
+        """The reference of a derivative, and a function for its spread."""
+
+        def run() -> list[torch.Tensor]:
+            with wide_default():
+                return [host(t).clone() for t in derive(self.arguments.wide(), self.function)]
+
+        exact = run()
+        return exact, lambda runs: spread_of(run, exact, arithmetic_for(self._dtype(), self.float32_matmul), runs)
+
+
+def _like(dtype: torch.dtype, value: torch.Tensor) -> torch.dtype:
+    """`dtype`, real or complex as `value` is."""
+    if value.is_complex():
+        return (
+            dtype
+            if dtype.is_complex
+            else torch.promote_types(dtype, torch.complex32 if dtype.itemsize == 2 else torch.complex64)
+        )
+    return dtype.to_real()
+
+
+def same_layout(got: torch.Tensor, want: torch.Tensor) -> bool:
+    """Strides of dimensions that have them (a size of 1 has none that matters)."""
+    if want.layout != torch.strided or want.numel() == 0 or got.layout != torch.strided:
+        return got.layout == want.layout
+    pairs = zip(got.stride(), want.stride(), want.shape, strict=True)
+    return all(a == b for a, b, size in pairs if size > 1)

@@ -1,0 +1,1 @@
+"""Where cases come from: one module a source, each with `groups(level)`."""
