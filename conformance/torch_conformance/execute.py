@@ -17,7 +17,7 @@ from .adapter import MANDATORY_DTYPES, Adapter, Mode
 from .case import Case, Group, Level, part
 from .coverage import Reached, core
 from .provenance import Provenance
-from .trial import CheckError, NotApplicableError, Trial
+from .trial import CheckError, NotApplicableError, NotClaimedError, Trial
 
 
 @dataclasses.dataclass
@@ -63,6 +63,8 @@ def run_case(
             trial.synchronize()
     except NotApplicableError:
         return None
+    except NotClaimedError as reason:
+        outcome.status, outcome.message = "not-claimed", str(reason)
     except CheckError as failure:
         outcome.status, outcome.cause, outcome.message = "fail", failure.cause, str(failure)
     except NotImplementedError as error:
@@ -74,7 +76,7 @@ def run_case(
         outcome.status, outcome.cause = "fail", "missing" if missing else "exception"
         outcome.message = f"{type(error).__name__}: {_text(error)}{_where(error)}"
     outcome.seconds = time.perf_counter() - begin
-    outcome.margin = trial.margin if outcome.status == "pass" else math.inf
+    outcome.margin = math.inf if outcome.status == "fail" else trial.margin
     outcome.digest = trial.digest
     if outcome.status == "pass" and provenance and provenance.fallbacks:
         outcome.status = "pass-by-fallback"
@@ -113,18 +115,23 @@ def run_group(
             if not is_claimed(adapter, group, case):
                 yield Outcome(case.name, mode.name, "not-claimed")
                 continue
-            # Provenance and coverage cost more than the case. Composite operators take another way for
-            # out= while a dispatch mode watches them.
-            first = variant not in watched and ".out." not in case.name
-            with Reached(device) if first else contextlib.nullcontext() as reached:
-                ran = run_case(case, group, adapter, device, mode, watch.provenance if first else None)
+            first = variant not in watched  # provenance and coverage cost more than the case
+            ran = run_case(case, group, adapter, device, mode, watch.provenance if first else None)
             if ran is None:
                 continue
+            if first and ran[0].status == "pass":
+                watch.reached |= _reached_by(case, adapter, device, mode)
             watched.add(variant)
-            if reached is not None and ran[0].status == "pass":
-                watch.reached |= reached.names
             done.append(ran)
     yield from _trusted(group, done)
+
+
+def _reached_by(case: Case, adapter: Adapter, device: torch.device, mode: Mode) -> set[str]:
+    """Overloads that the case calls. It runs once more for this: composite operators can take another
+    way, to other bits, while a dispatch mode watches them."""
+    with contextlib.suppress(Exception), mode.enter(), Reached(device) as reached:
+        case.run(Trial(device, adapter, mode.name))
+    return reached.names
 
 
 def is_claimed(adapter: Adapter, group: Group, case: Case) -> bool:

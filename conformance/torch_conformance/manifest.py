@@ -17,7 +17,7 @@ import torch
 
 from .execute import Outcome
 
-FOLDER = pathlib.Path(__file__).with_name("manifests")
+FOLDER = pathlib.Path(__file__).resolve().with_name("manifests")
 
 
 def manifest_path(level: str) -> pathlib.Path:

@@ -33,6 +33,10 @@ class NotApplicableError(Exception):
     """The case turned out not to exist: PyTorch itself refuses these arguments."""
 
 
+class NotClaimedError(Exception):
+    """The device has nothing of the kind that the case is about."""
+
+
 @dataclasses.dataclass
 class Trial:
     """`device` in one execution `mode`; checks raise `CheckError`."""

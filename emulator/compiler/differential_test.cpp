@@ -1,6 +1,6 @@
 // Compiled programs against the evaluator, bit for bit, on random programs.
 //
-//   TPU_DIFFERENTIAL_PROGRAMS  how many programs (default 3000)
+//   TPU_DIFFERENTIAL_PROGRAMS  how many programs (default 3000; 300 under a sanitizer)
 //   TPU_DIFFERENTIAL_REPORTS   a directory to write shrunk failing programs to
 //   TPU_TEST_SEED              where to start
 //   TPU_DIFFERENTIAL_VERBOSE   prints each program's seed before it runs, to find one that crashes
@@ -229,6 +229,12 @@ class Report {
   std::atomic<int> failures_{0};
 };
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr uint64_t kPrograms = 300;  // ten times slower, and no other code
+#else
+constexpr uint64_t kPrograms = 3000;
+#endif
+
 void check_program(uint64_t seed, Report& report) {
   Rng rng(seed);
   hlo::testing::GeneratorOptions options;
@@ -250,7 +256,7 @@ void check_program(uint64_t seed, Report& report) {
 
 TEST(Differential, CompiledProgramsGiveTheEvaluatorsBits) {
   const char* count_text = std::getenv("TPU_DIFFERENTIAL_PROGRAMS");
-  const uint64_t count = count_text ? std::stoull(count_text) : 3000;
+  const uint64_t count = count_text ? std::stoull(count_text) : kPrograms;
   const uint64_t first = tpu::testing::seed();
   const bool verbose = std::getenv("TPU_DIFFERENTIAL_VERBOSE") != nullptr;
   std::cout << "TPU_TEST_SEED=" << first << ", " << count << " programs\n";

@@ -7,7 +7,7 @@ import gc
 import torch
 
 from ..sources.own_cases import own
-from ..trial import NotApplicableError, Trial
+from ..trial import NotClaimedError, Trial
 
 MIB = 1 << 20
 
@@ -17,7 +17,7 @@ def _in_use(t: Trial) -> int:
     t.synchronize()
     used = t.adapter.memory_in_use()
     if used is None:
-        raise NotApplicableError("the device does not say how much memory is in use")
+        raise NotClaimedError("the device does not say how much memory is in use")
     return used
 
 
@@ -75,6 +75,6 @@ def errors_do_not_leak(t: Trial, dtype: torch.dtype) -> None:
 @own("accounting.too_much.refused.error", features=("memory_statistics",))
 def more_than_there_is(t: Trial, dtype: torch.dtype) -> None:
     if t.device.type == "cpu":
-        raise NotApplicableError("a host overcommits")
+        raise NotClaimedError("a host overcommits")
     t.raises((RuntimeError, MemoryError), lambda: torch.empty(1 << 50, dtype=torch.uint8, device=t.device))
     t.equal(torch.ones(3, device=t.device) * 2, torch.full((3,), 2.0))

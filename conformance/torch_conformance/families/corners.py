@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ..oracle.noise import arithmetic_for, spread_of
+from ..oracle.reference import undisturbed
 from ..sources.own_cases import own
 from ..tensors import WIDE, widened
 from ..trial import NotApplicableError, Trial
@@ -54,7 +55,8 @@ def _judge(t: Trial, function: Callable[..., Any], *operands: torch.Tensor) -> N
     def run() -> list[torch.Tensor]:
         return [function(*widened(operands))]
 
-    (exact,) = run()
+    with undisturbed():
+        (exact,) = run()
     arithmetic = arithmetic_for(operands[0].dtype, "float32")
     t.close(got, exact, (lambda runs: spread_of(run, [exact], arithmetic, runs)) if got.dtype in WIDE else None)
 

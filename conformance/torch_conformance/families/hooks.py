@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from ..sources.own_cases import own
-from ..trial import NotApplicableError, Trial
+from ..trial import NotClaimedError, Trial
 
 Probe = Callable[[Any, torch.device], bool]
 
@@ -102,7 +102,7 @@ def _fake(d: torch.device) -> bool:
 
 def _no_module(d: torch.device) -> Any:
     if d.type == "cpu":
-        raise NotApplicableError("the CPU is no accelerator")
+        raise NotClaimedError("the CPU is no accelerator")
     return getattr(torch, d.type)
 
 

@@ -6,7 +6,7 @@ import torch
 
 from ..case import Level
 from ..sources.own_cases import own
-from ..trial import NotApplicableError, Trial
+from ..trial import NotClaimedError, Trial
 from . import numbers
 
 SIZE = 1 << 18
@@ -14,7 +14,7 @@ SIZE = 1 << 18
 
 def _accelerated(t: Trial) -> None:
     if t.device.type == "cpu":
-        raise NotApplicableError("the CPU has neither streams nor events")
+        raise NotClaimedError("the CPU has neither streams nor events")
 
 
 def _busy(x: torch.Tensor, times: int = 20) -> torch.Tensor:

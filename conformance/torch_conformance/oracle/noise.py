@@ -20,6 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
 from .arithmetic import Rounding, accumulates, depth_of, fan_in, is_narrow, is_view, rounding_of
+from .reference import undisturbed
 
 FLOAT32_ROUNDOFF = 2.0**-24
 SERIES_ROUNDINGS = 4
@@ -109,7 +110,8 @@ class RoundingNoise(TorchDispatchMode):
                 result.mul_(1 + roundoff * self._draw(result))
                 result.add_(self.arithmetic.underflow * self._draw(result))
                 if rounding in (Rounding.COORDINATES, Rounding.CANCELLING):
-                    result.add_(self._draw(result) * self._absolute_error(rounding, inner, inputs))
+                    numbers = [t for t in tree_flatten((args, kwargs))[0] if isinstance(t, torch.Tensor)]
+                    result.add_(self._draw(result) * self._absolute_error(rounding, inner, numbers))
                 if scale is not None:
                     error = self._sum_error(op, rounding, inner, args, results)
                     result.add_(self._draw(result) * scale[number] * error)
@@ -199,7 +201,7 @@ def spread_of(compute: Callable[[], Outputs], exact: Outputs, arithmetic: Arithm
     """
     spread = [torch.zeros(value.shape, dtype=torch.float64) for value in exact]
     for run in range(runs):
-        with RoundingNoise(arithmetic, seed=run):
+        with undisturbed(), RoundingNoise(arithmetic, seed=run):
             moved = compute()
         for number, (value, reference) in enumerate(zip(moved, exact, strict=True)):
             if value.shape != reference.shape:

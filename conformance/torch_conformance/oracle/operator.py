@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 from ..tensors import WIDE, copied, host, tensors_of, to_device, widened
 from .gauge import Gauge
 from .noise import arithmetic_for, spread_of
+from .reference import undisturbed
 
 
 @dataclasses.dataclass
@@ -165,7 +166,8 @@ class Sample:
         arguments = self.arguments.copy()
         self.expected_arguments = arguments
         try:
-            return self.function(arguments)
+            with undisturbed():
+                return self.function(arguments)
         except Exception as error:  # to be compared with the device's
             return error
 
@@ -192,7 +194,8 @@ class Sample:
         """The reference."""
         if self.typed:
             return [host(t) for t in self.gauged(self.expected, self.arguments)]
-        return self._wide_run()
+        with undisturbed():
+            return self._wide_run()
 
     def _wide_run(self) -> list[torch.Tensor]:
         with wide_default(), torch.no_grad():
@@ -211,7 +214,8 @@ class Sample:
             with wide_default():
                 return [host(t).clone() for t in derive(self.arguments.wide(), self.function)]
 
-        exact = run()
+        with undisturbed():
+            exact = run()
         return exact, lambda runs: spread_of(run, exact, arithmetic_for(self._dtype(), self.float32_matmul), runs)
 
 

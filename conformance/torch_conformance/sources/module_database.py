@@ -12,6 +12,7 @@ import torch
 from ..case import Case, Group, Level
 from ..oracle.noise import arithmetic_for, spread_of
 from ..oracle.operator import cotangent, differentiable, wide_default
+from ..oracle.reference import undisturbed
 from ..tensors import host, tensors_of, to_device, widened
 from ..trial import NotApplicableError, Trial
 from .op_database import seed_all
@@ -62,6 +63,7 @@ class ModuleCases:
 
         def run(device: Any, wide: bool) -> list[torch.Tensor]:
             module = self._module(module_input).train(training)
+            _materialise(module, forward)
             arguments = (forward.args, forward.kwargs)
             if wide:
                 module, arguments = module.to(torch.float64), widened(arguments)
@@ -80,7 +82,8 @@ class ModuleCases:
             return results + [b.detach() for b in module.buffers()]
 
         try:
-            want = run("cpu", wide=False)
+            with undisturbed():
+                want = run("cpu", wide=False)
         except Exception as error:
             raise NotApplicableError(str(error)) from None
 
@@ -91,9 +94,18 @@ class ModuleCases:
         got = run(t.device, wide=False)
         for number, (result, like) in enumerate(zip(got, want, strict=True)):
             t.same_metadata(result, like, f"result {number}")
-        exact = reference()
+        with undisturbed():
+            exact = reference()
         arithmetic = arithmetic_for(self.dtype, self.float32_matmul)
         t.all_close(got, exact, lambda runs: spread_of(reference, exact, arithmetic, runs))
+
+
+def _materialise(module: torch.nn.Module, forward: Any) -> None:
+    """Lazy modules make their parameters at the first call: here, so that all runs have the same."""
+    if any(isinstance(p, torch.nn.parameter.UninitializedParameter) for p in module.parameters()):
+        seed_all()
+        with torch.no_grad():
+            module(*forward.args, **forward.kwargs)
 
 
 def groups(level: Level, float32_matmul: str = "float32") -> Iterator[Group]:

@@ -24,6 +24,7 @@ from ..oracle.operator import (
     second_gradients,
     tangents,
 )
+from ..oracle.reference import undisturbed
 from ..tensors import digest, dtype_name, tensors_of
 from ..trial import CheckError, NotApplicableError, Trial
 from .extra_samples import EXTRA, FIRST
@@ -179,7 +180,8 @@ class OperatorCases:
     def _inplace(self, trial: Trial, sample: Sample, function: Callable[..., Any]) -> None:
         host_arguments = sample.arguments.copy()
         try:
-            want = host_arguments.call(function)
+            with undisturbed():
+                want = host_arguments.call(function)
         except Exception:
             self._must_raise(trial, sample, lambda a: a.call(function))
             return
@@ -209,7 +211,8 @@ class OperatorCases:
             return made[0] if isinstance(sample.expected, torch.Tensor) else tuple(made)
 
         try:
-            sample.arguments.copy().call(self.info.op, out=outs("cpu"))
+            with undisturbed():
+                sample.arguments.copy().call(self.info.op, out=outs("cpu"))
         except Exception:
             self._must_raise(trial, sample, lambda a: a.call(self.info.op, out=outs(trial.device)))
             return
@@ -261,7 +264,8 @@ class OperatorCases:
     def _derivative(self, trial: Trial, sample: Sample, derive: Derive) -> None:
         seed_all()
         try:
-            want = derive(sample.arguments.copy(), sample.function)
+            with undisturbed():
+                want = derive(sample.arguments.copy(), sample.function)
         except Exception as error:  # the CPU has no such derivative
             raise NotApplicableError(str(error)) from None
         if not want:
@@ -289,7 +293,8 @@ class OperatorCases:
         made = error.sample_input
         arguments = Arguments(made.input, made.args, dict(made.kwargs))
         try:
-            arguments.copy().call(self.info.op)
+            with undisturbed():
+                arguments.copy().call(self.info.op)
         except Exception as raised:  # which kind, PyTorch decides, not the database
             kind = type(raised)
         else:

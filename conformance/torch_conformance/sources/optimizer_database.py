@@ -12,6 +12,7 @@ import torch
 from ..case import Case, Group, Level
 from ..oracle.noise import arithmetic_for, spread_of
 from ..oracle.operator import cotangent
+from ..oracle.reference import undisturbed
 from ..tensors import host
 from ..trial import NotApplicableError, Trial
 from .op_database import seed_all
@@ -48,7 +49,8 @@ def _check(t: Trial, info: Any, kwargs: dict[str, Any], float32_matmul: str) -> 
     def reference() -> list[torch.Tensor]:
         return [host(p).clone() for p in _run(info, plain, "cpu", torch.float64)]
 
-    exact = reference()
+    with undisturbed():
+        exact = reference()
     arithmetic = arithmetic_for(torch.float32, float32_matmul)
     got = _run(info, kwargs, t.device, torch.float32)
     t.all_close(got, exact, lambda runs: spread_of(reference, exact, arithmetic, min(runs, 4)))
