@@ -37,16 +37,22 @@ Value* add(const Pointwise& p) {
   return p.b.add(p.x[0], scaled(p, p.x[1], "alpha"));
 }
 
+// One bool operand is enough to refuse, although the common dtype could subtract.
+void check_not_bool(const Pointwise& p) {
+  for (const char* name : {"self", "other"}) {
+    TORCH_CHECK(p.op.tensor(name).dtype != DType::Bool,
+                "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+                "trying to invert a mask, use the `~` or `logical_not()` operator instead.");
+  }
+}
+
 Value* subtract(const Pointwise& p) {
-  TORCH_CHECK(p.common != DType::Bool,
-              "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
-              "trying to invert a mask, use the `~` or `logical_not()` operator instead.");
+  check_not_bool(p);
   return p.b.subtract(p.x[0], scaled(p, p.x[1], "alpha"));
 }
 
 Value* reverse_subtract(const Pointwise& p) {
-  TORCH_CHECK(p.common != DType::Bool,
-              "Subtraction, the `-` operator, with a bool tensor is not supported.");
+  check_not_bool(p);
   return p.b.subtract(p.x[1], scaled(p, p.x[0], "alpha"));
 }
 

@@ -88,6 +88,9 @@ void normal(Lowering& op) {
   const Tensor self = op.tensor("self");
   check_floating(self, "normal_");
   Value* z = standard_normal(op, self.shape(), self.dtype);
+  Value* deviation = op.convert(op.scalar("std"), DType::Double);
+  b.assert_true(b.compare(deviation, b.constant(ElementType::kF64, 0.0), "GE"),
+                "normal expects std >= 0.0");
   write(op, self, b.add(b.multiply(z, number(op, "std", z)), number(op, "mean", z)));
 }
 

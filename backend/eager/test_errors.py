@@ -130,3 +130,17 @@ def test_two_devices():
 def test_write_to_expanded_memory():
     with raises(RuntimeError, "more than one element of the written-to tensor refers to a single memory location"):
         torch.zeros(2, 1, device="tpu").expand(2, 3).add_(1)
+
+
+def test_subtraction_refuses_bools():
+    x, mask = torch.ones(3, device="tpu"), torch.ones(3, dtype=torch.bool, device="tpu")
+    for call in (lambda: x - mask, lambda: mask - x, lambda: mask - mask, lambda: x.sub_(mask)):
+        with pytest.raises(RuntimeError, match="with a bool tensor is not supported"):
+            call()
+    assert (x - 1).tolist() == [0, 0, 0]
+
+
+def test_a_negative_deviation_is_refused():
+    with pytest.raises(RuntimeError, match=r"normal expects std >= 0\.0"):
+        torch.empty(3, device="tpu").normal_(0, -1).cpu()
+    assert torch.empty(3, device="tpu").normal_(2, 0).tolist() == [2, 2, 2]

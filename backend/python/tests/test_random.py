@@ -66,3 +66,13 @@ def test_fork_rng_restores():
 def test_seed_draws_a_new_one():
     generator = torch.Generator(device="tpu")
     assert generator.seed() != generator.seed()
+
+
+def test_a_checkpoint_draws_the_same_mask_again():
+    from torch.utils.checkpoint import checkpoint
+
+    torch.manual_seed(8)
+    x = torch.ones(512, device="tpu", requires_grad=True)
+    y = checkpoint(lambda v: torch.nn.functional.dropout(v, 0.5), x, use_reentrant=False)
+    y.sum().backward()
+    assert torch.equal(x.grad, y.detach())

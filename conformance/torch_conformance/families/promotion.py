@@ -39,7 +39,6 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "remainder": torch.remainder,
     "where": lambda a, b: torch.where(torch.tensor([True, False, True], device=a.device), a, b),
     "bitwise_and": torch.bitwise_and,
-    "atan2": torch.atan2,
     "cat": lambda a, b: torch.cat([a.reshape(-1), b.reshape(-1)]),
 }
 

@@ -73,6 +73,13 @@ def is_initialized() -> bool:
     return _C.is_initialized()
 
 
+def __getattr__(name: str) -> bool:
+    # torch.utils.checkpoint asks for it by this name before it keeps random states.
+    if name == "_initialized":
+        return is_initialized()
+    raise AttributeError(f"module 'torch.tpu' has no attribute '{name}'")
+
+
 def init() -> None:
     """Creates the chip now rather than at its first use."""
     _C.init()
