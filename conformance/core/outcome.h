@@ -35,7 +35,7 @@ struct Outcome {
   std::string reproducer = {};  ///< of a failure: a command that runs this case alone
 };
 
-/// One line of results.jsonl, by docs/result.schema.json. Throws std::invalid_argument for a name
+/// One line of results.jsonl. Throws std::invalid_argument for a name
 /// that is no case name.
 std::string to_json_line(const Outcome& outcome);
 /// The inverse. Throws std::invalid_argument that says what is wrong with the line.

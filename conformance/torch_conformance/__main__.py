@@ -10,6 +10,7 @@ torch-conformance compare BEFORE AFTER
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
@@ -63,8 +64,6 @@ def _with_modes(adapter: Adapter, wanted: list[str]) -> Adapter:
     unknown = [name for name in wanted if name not in known]
     if unknown:
         raise RunError(f"no mode is called '{unknown[0]}'; the adapter has {', '.join(known)}")
-    import dataclasses
-
     modes: tuple[Mode, ...] = tuple(known[name] for name in wanted)
     equal = tuple(tuple(n for n in group if n in wanted) for group in adapter.equal_bits)
     return dataclasses.replace(adapter, modes=modes, equal_bits=tuple(g for g in equal if len(g) > 1))

@@ -14,7 +14,7 @@ import zlib
 from collections import Counter
 from typing import Any
 
-from .execute import Outcome
+from .execute import SUMMARY, Outcome
 from .manifest import deviations, read_manifest
 
 MEMBERS = ("run.json", "summary.json", "results.jsonl", "report.html", "junit.xml", "reached.json")
@@ -95,15 +95,8 @@ def verify(path: pathlib.Path) -> list[str]:
 def _verify_contents(path: pathlib.Path, summary: dict[str, Any]) -> list[str]:
     header, outcomes = read(path)
     problems = []
-    names: dict[str, str] = {"passed": "pass", "failed": "fail", "crashed": "crash", "timeout": "timeout"}
-    names |= {
-        "fallback": "pass-by-fallback",
-        "waived": "waived",
-        "not_claimed": "not-claimed",
-        "mistrusted": "mistrusted",
-    }
     counts = Counter(outcome.status for outcome in outcomes)
-    for key, status in names.items():
+    for key, status in SUMMARY.items():
         if summary.get(key) != counts[status]:
             problems.append(f"summary.json says {summary.get(key)} {key}, results.jsonl holds {counts[status]}")
     twice = [name for name, n in Counter((o.name, o.mode) for o in outcomes).items() if n > 1]

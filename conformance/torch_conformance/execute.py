@@ -19,6 +19,20 @@ from .coverage import Reached, core
 from .provenance import Provenance
 from .trial import CheckError, NotApplicableError, NotClaimedError, Trial
 
+BAD = ("fail", "crash", "timeout", "mistrusted")
+"""Statuses that make a run fail."""
+SUMMARY = {
+    "passed": "pass",
+    "failed": "fail",
+    "crashed": "crash",
+    "timeout": "timeout",
+    "fallback": "pass-by-fallback",
+    "waived": "waived",
+    "not_claimed": "not-claimed",
+    "mistrusted": "mistrusted",
+}
+"""Keys of summary.json, and the statuses that they count."""
+
 
 @dataclasses.dataclass
 class Outcome:
@@ -44,7 +58,7 @@ class Outcome:
 
     @property
     def bad(self) -> bool:
-        return self.status in ("fail", "crash", "timeout", "mistrusted")
+        return self.status in BAD
 
 
 Begin = Callable[[str], None]

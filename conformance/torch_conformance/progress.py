@@ -7,6 +7,8 @@ import time
 from collections import Counter
 from typing import TextIO
 
+from .execute import BAD
+
 
 class Progress:
     """`total` groups; the estimate assumes that the rest goes on as the last ones did."""
@@ -24,7 +26,7 @@ class Progress:
         self.last = now
         elapsed = now - self.begin
         rest = f"{_clock(elapsed / done * (self.total - done))} left" if done > 20 else "estimating"
-        bad = sum(counts[status] for status in ("fail", "crash", "timeout", "mistrusted"))
+        bad = sum(counts[status] for status in BAD)
         text = f"{done}/{self.total} groups, {sum(counts.values())} cases, {bad} bad, {_clock(elapsed)}, {rest}"
         if self.live:
             filled = 30 * done // max(1, self.total)

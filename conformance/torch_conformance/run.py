@@ -17,7 +17,7 @@ from .adapter import Adapter
 from .case import Level
 from .coverage import core, needing_a_kernel
 from .environment import environment
-from .execute import Outcome
+from .execute import SUMMARY, Outcome
 from .progress import Progress
 from .scheduler import Job, Plan, Scheduler, SchedulerError, processes_for, resume
 from .sources.catalogue import group_names
@@ -208,14 +208,7 @@ class Run:
             "device": self.options.adapter.device,
             "level": self.options.level.name.lower(),
             "modes": [mode.name for mode in self.options.adapter.modes],
-            "passed": counts["pass"],
-            "failed": counts["fail"],
-            "crashed": counts["crash"],
-            "timeout": counts["timeout"],
-            "fallback": counts["pass-by-fallback"],
-            "waived": counts["waived"],
-            "not_claimed": counts["not-claimed"],
-            "mistrusted": counts["mistrusted"],
+            **{key: counts[status] for key, status in SUMMARY.items()},
             "broken_groups": len(self.broken),
             "overloads_reached": len(self.reached & needed),
             "overloads_total": len(needed),

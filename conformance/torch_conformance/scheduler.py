@@ -32,7 +32,6 @@ class Job:
     modes: tuple[str, ...]
     skip: set[str] = dataclasses.field(default_factory=set)
     only: list[str] | None = None
-    crashes: int = 0
 
 
 @dataclasses.dataclass
@@ -150,8 +149,8 @@ class Scheduler:
     def _fill(self) -> None:
         while len(self.workers) < self.plan.workers:
             modes = next((m for m, jobs in self.waiting.items() if jobs), None)
-            busy = sum(1 for w in self.workers if w.job is None)
-            if modes is None or busy >= sum(map(len, self.waiting.values())):
+            starting = sum(1 for w in self.workers if w.job is None)
+            if modes is None or starting >= sum(map(len, self.waiting.values())):
                 return
             worker = Worker(self.plan, modes)
             self.workers.append(worker)
@@ -211,7 +210,6 @@ class Scheduler:
         if job is None:
             raise SchedulerError(f"a worker process ended with {code} before its first case: {words[-400:]}")
         message = f"no answer after {waited:.0f} s" if how == "timeout" else f"process ended with {code}; {words}"
-        job.crashes += 1
         generation = case.endswith(".generation.none.0")
         if generation:
             self.broken.append(f"{job.group}: {how} while its samples were made: {message[-300:]}")

@@ -12,6 +12,20 @@ from ..tensors import tensors_of
 from ..trial import Trial
 
 FLOATS = (torch.float32, torch.bfloat16)
+DTYPES = (
+    torch.bool,
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+    torch.complex64,
+)
+"""All that promotion and copies are tried with."""
 MIXED = (torch.float32, torch.bfloat16, torch.int64, torch.bool)
 
 

@@ -13,24 +13,10 @@ import torch.utils.dlpack
 from ..sources.own_cases import own
 from ..tensors import dtype_name
 from ..trial import Trial
-from . import numbers
-
-ALL = (
-    torch.bool,
-    torch.uint8,
-    torch.int8,
-    torch.int16,
-    torch.int32,
-    torch.int64,
-    torch.float16,
-    torch.bfloat16,
-    torch.float32,
-    torch.float64,
-    torch.complex64,
-)
+from . import DTYPES, numbers
 
 
-@own("copying.round_trip.dense.bits", ALL)
+@own("copying.round_trip.dense.bits", DTYPES)
 def round_trip(t: Trial, dtype: torch.dtype) -> None:
     x = numbers("cpu", 5, 7, dtype=dtype)
     t.equal(x.to(t.device), x)
@@ -99,7 +85,7 @@ def _saved(value: Any) -> io.BytesIO:
     return stream
 
 
-@own("copying.save.devices.value", ALL)
+@own("copying.save.devices.value", DTYPES)
 def saved_and_loaded(t: Trial, dtype: torch.dtype) -> None:
     x = numbers("cpu", 4, 6, dtype=dtype)
     there = _saved(x.to(t.device))

@@ -10,21 +10,7 @@ import torch
 
 from ..sources.own_cases import own
 from ..trial import NotApplicableError, Trial
-from . import agree
-
-DTYPES = (
-    torch.bool,
-    torch.uint8,
-    torch.int8,
-    torch.int16,
-    torch.int32,
-    torch.int64,
-    torch.float16,
-    torch.bfloat16,
-    torch.float32,
-    torch.float64,
-    torch.complex64,
-)
+from . import DTYPES, agree
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": torch.add,

@@ -48,16 +48,8 @@ def _qr(_input: Any, out: Any) -> Any:
     return (r.abs(),) if q.numel() == 0 and r.numel() else (q @ r, r.abs())
 
 
-def _absolute(_input: Any, out: Any) -> Any:
-    return out.abs()
-
-
 def _values_only(_input: Any, out: Any) -> Any:
     """Of (values, indices): which of several equal elements was taken is open."""
-    return (out[0],)
-
-
-def _residual_only(_input: Any, out: Any) -> Any:
     return (out[0],)
 
 
@@ -78,6 +70,6 @@ GAUGES: dict[str, Gauge] = {
     "median": lambda _input, out: (out[0],) if isinstance(out, tuple) else out,
     "nanmedian": lambda _input, out: (out[0],) if isinstance(out, tuple) else out,
     "mode": _values_only,
-    "linalg.lstsq": _residual_only,
-    "linalg.lstsq.grad_oriented": _residual_only,
+    "linalg.lstsq": _values_only,
+    "linalg.lstsq.grad_oriented": _values_only,
 }
