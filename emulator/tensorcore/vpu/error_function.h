@@ -43,7 +43,8 @@ Value<M, double> erf_inv_ratio(Value<M, double> w, const std::array<double, N>& 
 /// The error function.
 ///
 /// float: erf(a) = 1 - e^-q(a) with a polynomial q(a) = -log(erfc(a)). As 1 - e^-q is formed
-/// without cancellation, the relative precision holds down to 0 without a second formula.
+/// without cancellation, the relative precision holds down to 0 without a second formula. The two
+/// polynomials follow each other; by Horner's scheme the chain took 95 cycles and GELU waited for it.
 template <Machine M>
 Value<M, float> erf(Value<M, float> x) {
   using F = Format<float>;
@@ -51,11 +52,11 @@ Value<M, float> erf(Value<M, float> x) {
   constexpr float kSlope = static_cast<float>(internal::kErfSlope);
   constexpr float kSlopeLow = static_cast<float>(internal::kErfSlope - kSlope);
   const auto a = at_most(abs(x), 3.93f);  // erf rounds to 1 from there on
-  const auto q = fma(a, kSlope, a * fma(a, polynomial(a, kErfcExponentF32), kSlopeLow));
+  const auto q = fma(a, kSlope, fma(a * a, estrin(a, kErfcExponentF32), a * kSlopeLow));
   const auto shifted = fma(q, -F::kLog2E, kShift);
   const auto n = shifted - kShift;
   const auto r = fma(n, F::kLn2, q);
-  const auto tail = fma(r * r, polynomial(r, kMinusExpm1F32), r);
+  const auto tail = fma(r * r, estrin(r, kMinusExpm1F32), r);
   const auto power = float_of(bits(shifted).shl(F::kMantissaBits));
   return with_sign(abs(fma(power, tail, 1.0f - power)), x);
 }
