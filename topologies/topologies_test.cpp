@@ -31,7 +31,9 @@ void for_each_datum(const json& node, const std::string& path, const Visit& visi
     visit(node, path);
     return;
   }
-  for (const auto& [key, child] : node.items()) for_each_datum(child, path + "/" + key, visit);
+  for (const auto& [key, child] : node.items()) {
+    for_each_datum(child, std::string(path).append("/").append(key), visit);
+  }
 }
 
 TEST(Topologies, NamesMatchFilesAndAreUnique) {

@@ -22,8 +22,8 @@ std::string round_trip_failure(const Module& module) {
     const std::string printed = print(module, form);
     try {
       const Module again = parse(printed);
-      const std::string difference = module_difference(module, again);
-      if (!difference.empty()) return difference + "\n" + printed;
+      std::string difference = module_difference(module, again);
+      if (!difference.empty()) return difference.append("\n").append(printed);
       if (print(again, form) != printed) return "prints differently again:\n" + printed;
     } catch (const Error& error) {
       return std::string(error.what()) + "\n" + printed;

@@ -172,7 +172,8 @@ Errors errors_of(const std::string& precision, int64_t k) {
 // additions an element goes through.
 TEST(Errors, StayWithinTheirBounds) {
   for (int64_t k : {1, 64, 128, 1000, 4096}) {
-    const double chunks = static_cast<double>((k + 127) / 128);
+    const int64_t whole_chunks = (k + 127) / 128;
+    const auto chunks = static_cast<double>(whole_chunks);
     const auto adding = [&](int passes) {
       return (static_cast<double>(std::min<int64_t>(k, 128)) + passes * chunks) * 0x1p-24;
     };

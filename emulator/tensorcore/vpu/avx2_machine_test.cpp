@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <ostream>
 #include <random>
 #include <string>
+#include <type_traits>
 
 #include "emulator/tensorcore/vpu/elementary.h"
 
@@ -72,7 +74,8 @@ class Avx2MachineTest : public testing::TestWithParam<ElementaryFunctionInfo> {
                       : binary(GetParam().function, Scalar(scalar, x[i]), Scalar(scalar, y[i])))
                 .native();
         if (std::isnan(expected) && std::isnan(got[i])) continue;
-        ASSERT_EQ(std::memcmp(&expected, &got[i], sizeof expected), 0)
+        using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+        ASSERT_EQ(std::bit_cast<Bits>(expected), std::bit_cast<Bits>(T{got[i]}))
             << GetParam().name << "(" << x[i] << ", " << y[i] << "): vector " << got[i]
             << ", scalar " << expected;
       }

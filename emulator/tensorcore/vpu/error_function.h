@@ -44,7 +44,8 @@ Value<M, double> erf_inv_ratio(Value<M, double> w, const std::array<double, N>& 
 ///
 /// float: erf(a) = 1 - e^-q(a) with a polynomial q(a) = -log(erfc(a)). As 1 - e^-q is formed
 /// without cancellation, the relative precision holds down to 0 without a second formula. The two
-/// polynomials follow each other; by Horner's scheme the chain took 95 cycles and GELU waited for it.
+/// polynomials follow each other; by Horner's scheme the chain took 95 cycles and GELU waited for
+/// it.
 template <Machine M>
 Value<M, float> erf(Value<M, float> x) {
   using F = Format<float>;
