@@ -2,10 +2,13 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
 import pytest
+import torch_conformance
+from torch_conformance import manifest
 
 
 def run(*arguments, timeout=300):
@@ -86,3 +89,38 @@ def test_lists():
     assert "views.slice.float32" in run("list", "--level=quick").stdout.splitlines()
     assert "streams" in run("list", "--features").stdout.splitlines()
     assert "hazards.ring.program.float32.value.0" in run("list", "--cases=hazards.ring.*").stdout.splitlines()
+
+
+def test_results_are_as_their_schemas_say(results):
+    jsonschema = pytest.importorskip("jsonschema")
+    folder, _ = results
+    schemas = pathlib.Path(torch_conformance.__file__).parent / "schemas"
+    jsonschema.validate(json.loads((folder / "summary.json").read_text()), read(schemas / "summary.schema.json"))
+    line = jsonschema.Draft202012Validator(read(schemas / "result.schema.json"))
+    for text in (folder / "results.jsonl").read_text().splitlines():
+        line.validate(json.loads(text))
+    wrong = {"case": "no case name", "mode": "default", "status": "pass", "margin": 0, "seconds": 0}
+    assert not line.is_valid(wrong)
+
+
+def read(path):
+    return json.loads(path.read_text())
+
+
+def test_samples_are_the_same_in_any_process(tmp_path):
+    """Their digests are part of the manifest, which a complete run is held against."""
+    found = []
+    for seed in ("1", "2"):
+        folder = tmp_path / seed
+        done = run("run", "--device=cpu", "--select=op.add.*.float32.*", f"--output={folder}")
+        assert done.returncode == 0, done.stderr
+        found.append(read(folder / "inputs.json"))
+    assert found[0] == found[1]
+    assert len(found[0]["op.add.float32"]) == 12
+    other = {"op.add.float32": "000000000000"}
+    names = ["op.add.functional.float32.value.0"]
+    frozen = manifest.digests(names, found[0])
+    assert manifest.deviations(names, found[0], frozen) == []
+    assert manifest.deviations(names, other, frozen) == [
+        "op.add.float32: other samples than when the manifest was made"
+    ]

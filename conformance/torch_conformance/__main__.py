@@ -96,7 +96,7 @@ def command_run(args: argparse.Namespace) -> int:
     for line in [*failures(run.outcomes), *(f"broken: {text}" for text in run.broken), *_strays(run, summary)]:
         print(line)
     if args.write_manifest:
-        manifest.write_manifest(run.outcomes, manifest.manifest_path(summary["level"]))
+        manifest.write_manifest(run.outcomes, run.inputs, manifest.manifest_path(summary["level"]))
     print(f"report: {args.output / 'report.html'}")
     print("\n".join(closing_lines(summary)))
     return 1 if run.broken or any(outcome.bad for outcome in run.outcomes) else 0
@@ -105,6 +105,7 @@ def command_run(args: argparse.Namespace) -> int:
 def _write(run: Run, summary: dict[str, Any], folder: pathlib.Path) -> None:
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     (folder / "reached.json").write_text(json.dumps(sorted(run.reached), indent=0) + "\n")
+    (folder / "inputs.json").write_text(json.dumps(run.inputs, indent=0, sort_keys=True) + "\n")
     write_junit(run.outcomes, folder / "junit.xml")
     write_page(run.outcomes, summary, run.reached, folder / "report.html")
 
@@ -116,7 +117,7 @@ def _strays(run: Run, summary: dict[str, Any]) -> list[str]:
     frozen = manifest.read_manifest(summary["level"])
     if frozen is None:
         return []
-    lines = manifest.deviations((outcome.name for outcome in run.outcomes), frozen)
+    lines = manifest.deviations((outcome.name for outcome in run.outcomes), run.inputs, frozen)
     return [f"manifest: {line}" for line in lines[:10]]
 
 

@@ -17,8 +17,8 @@ from typing import Any
 from .execute import SUMMARY, Outcome
 from .manifest import deviations, read_manifest
 
-MEMBERS = ("run.json", "summary.json", "results.jsonl", "report.html", "junit.xml", "reached.json")
-REQUIRED = ("run.json", "summary.json", "results.jsonl")
+MEMBERS = ("run.json", "summary.json", "results.jsonl", "report.html", "junit.xml", "reached.json", "inputs.json")
+REQUIRED = ("run.json", "summary.json", "results.jsonl", "inputs.json")
 _EPOCH = (2020, 1, 1, 0, 0, 0)
 
 
@@ -89,10 +89,10 @@ def verify(path: pathlib.Path) -> list[str]:
     problems += [f"{name} is missing" for name in REQUIRED if name not in contents]
     if problems:
         return problems
-    return _verify_contents(path, json.loads(members["summary.json"]))
+    return _verify_contents(path, json.loads(members["summary.json"]), json.loads(members["inputs.json"]))
 
 
-def _verify_contents(path: pathlib.Path, summary: dict[str, Any]) -> list[str]:
+def _verify_contents(path: pathlib.Path, summary: dict[str, Any], inputs: dict[str, str]) -> list[str]:
     header, outcomes = read(path)
     problems = []
     counts = Counter(outcome.status for outcome in outcomes)
@@ -107,7 +107,7 @@ def _verify_contents(path: pathlib.Path, summary: dict[str, Any]) -> list[str]:
     manifest = read_manifest(str(header.get("level")))
     if manifest is None:
         return [*problems, f"no manifest for level {header.get('level')} of this torch"]
-    different = deviations((outcome.name for outcome in outcomes), manifest)
+    different = deviations((outcome.name for outcome in outcomes), inputs, manifest)
     problems += [f"other cases than the manifest's: {text}" for text in different[:10]]
     if len(different) > 10:
         problems.append(f"... and {len(different) - 10} more groups")

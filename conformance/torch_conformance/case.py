@@ -32,6 +32,8 @@ class Case:
     run: Callable[[Trial], None]
     features: tuple[str, ...] = ()
     """What of a device's claims it needs besides operator and dtype."""
+    inputs: str = ""
+    """Digest of the sample that a database made for it, or empty: the same in each process."""
 
 
 @dataclasses.dataclass(frozen=True)

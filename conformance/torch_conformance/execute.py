@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import hashlib
 import math
 import time
 import traceback
@@ -108,8 +109,8 @@ class Watch:
     provenance: Provenance | None = None
     reached: set[str] = dataclasses.field(default_factory=set)
     """Overloads that cases which passed have called on the device; their first case in each group tells."""
-    inputs: list[str] = dataclasses.field(default_factory=list)
-    """Digests of the samples of the last group, in order."""
+    inputs: str = ""
+    """Digest of all samples of the last group, or empty where no database made any."""
 
 
 def run_group(
@@ -120,7 +121,10 @@ def run_group(
     done: list[tuple[Outcome, Trial]] = []
     watched: set[str] = set()
     watch.begin(f"{group.name}.generation.none.0")
+    samples: list[str] = []
     for case in group.make(level):
+        if case.inputs:
+            samples.append(f"{case.name} {case.inputs}")
         if not watch.wanted(case.name):
             continue
         variant = ".".join(case.name.split(".")[2:5:2])
@@ -137,6 +141,7 @@ def run_group(
                 watch.reached |= _reached_by(case, adapter, device, mode)
             watched.add(variant)
             done.append(ran)
+    watch.inputs = hashlib.blake2b("\n".join(samples).encode(), digest_size=6).hexdigest() if samples else ""
     yield from _trusted(group, done)
 
 

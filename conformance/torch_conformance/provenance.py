@@ -10,14 +10,8 @@ import torch
 
 from .adapter import Adapter, resolve
 
-_COPIES = (
-    "aten::_to_copy",
-    "aten::to",
-    "aten::_copy_from",
-    "aten::copy_",
-    "aten::_copy_from_and_resize",
-    "aten::_to_cpu",
-)
+_COPIES = ("aten::_copy_from", "aten::_copy_from_and_resize")
+"""What a copy between host and device comes down to, for an external device."""
 
 
 class Provenance:
@@ -45,11 +39,18 @@ class Provenance:
 
 
 def fallbacks_in(events: Any) -> set[str]:
-    """Operators that were called again, on the CPU, inside of themselves, beside copies: what
-    PyTorch's CPU fallback looks like to the profiler, for any backend that uses it."""
+    """Operators that the host computed, as the profiler sees it: PyTorch's CPU fallback calls
+    `_to_cpu`; one of a vendor's own calls the operator again, between copies there and back. A
+    composite operator too calls another overload of its name, but does not copy on both sides."""
     found = set()
     for event in events:
-        inner = [child.name for child in event.cpu_children]
-        if event.name in inner and any(copy in inner for copy in _COPIES):
+        children = list(event.cpu_children)
+        names = [child.name for child in children]
+        again = names.index(event.name) if event.name in names else 0
+        if "aten::_to_cpu" in names or (_copies(children[:again]) and _copies(children[again + 1 :])):
             found.add(event.name)
     return found
+
+
+def _copies(events: list[Any]) -> bool:
+    return any(event.name in _COPIES or _copies(list(event.cpu_children)) for event in events)

@@ -72,6 +72,12 @@ def _may_match(group: str, pattern: str) -> bool:
     return all(value == h or (i == last and value.startswith(h)) for i, (h, value) in pairs)
 
 
+def kill_rate() -> float:
+    """Share of the seeded faults that this version of the suite finds (docs/faults.md)."""
+    text = pathlib.Path(__file__).with_name("kill_rate.json").read_text()
+    return float(json.loads(text)["kill_rate"])
+
+
 class Run:
     """Runs what `options` say and writes the results."""
 
@@ -80,6 +86,7 @@ class Run:
         self.outcomes: list[Outcome] = []
         self.digests: dict[str, dict[str, str]] = {}
         self.reached: set[str] = set()
+        self.inputs: dict[str, str] = {}
         self.broken: list[str] = []
         self.today = datetime.datetime.now(datetime.UTC).date()
 
@@ -126,6 +133,7 @@ class Run:
         finally:
             progress.close()
         self.reached |= scheduler.reached
+        self.inputs = scheduler.inputs
         self.broken = scheduler.broken
         if not self.outcomes and not self.broken:
             raise RunError(f"no case matches '{options.select}'; `torch-conformance list --cases` prints all")
@@ -214,4 +222,5 @@ class Run:
             "overloads_total": len(needed),
             "core_reached": len(self.reached & mandatory),
             "core_total": len(mandatory),
+            "kill_rate": kill_rate(),
         }

@@ -129,6 +129,8 @@ class Scheduler:
         self.workers: list[Worker] = []
         self.broken: list[str] = []
         self.reached: set[str] = set()
+        self.inputs: dict[str, str] = {}
+        """Digest of each group's samples."""
         self.finished = 0
         """Jobs done."""
 
@@ -193,6 +195,8 @@ class Scheduler:
             yield outcome
         elif kind == "reached":
             self.reached |= set(value)
+        elif kind == "inputs":
+            self.inputs[value[0]] = value[1]
         elif kind == "broken":
             self.broken.append(value)
         if kind == "end":

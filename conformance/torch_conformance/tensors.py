@@ -75,7 +75,7 @@ def to_device(value: Any, device: torch.device | str) -> Any:
 
 def widened(value: Any) -> Any:
     """The same numbers in the dtype of the reference; dtype arguments likewise."""
-    moved = Mover(lambda flat: flat.to(WIDE[flat.dtype]) if flat.dtype in WIDE else flat.clone())(value)
+    moved = Mover(lambda flat: flat.to(WIDE.get(flat.dtype, flat.dtype), copy=True))(value)
     return tree_map_only(torch.dtype, lambda dtype: WIDE.get(dtype, dtype), moved)
 
 
@@ -106,6 +106,19 @@ def bits(tensor: torch.Tensor) -> bytes:
     return dense.view(torch.uint8).numpy().tobytes() if dense.numel() else b""
 
 
+def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Shape and bits, of dense tensors; others count as the same."""
+    if a.layout != torch.strided or b.layout != torch.strided:
+        return True
+    return a.shape == b.shape and bits(a) == bits(b)
+
+
+def _text_of(leaf: Any) -> str:
+    """The value, or where its text would hold an address, its type."""
+    plain = (int, float, complex, str, slice, torch.dtype, torch.device, torch.memory_format, type(None))
+    return repr(leaf) if isinstance(leaf, plain) else type(leaf).__name__
+
+
 def digest(value: Any) -> str:
     """Of the bits, shapes and dtypes of all tensors in `value`, and of its other leaves."""
     hasher = hashlib.blake2b(digest_size=8)
@@ -114,7 +127,7 @@ def digest(value: Any) -> str:
             hasher.update(f"{dtype_name(leaf.dtype)}{tuple(leaf.shape)}".encode())
             hasher.update(bits(leaf))
         else:
-            hasher.update(repr(leaf).encode())
+            hasher.update(_text_of(leaf).encode())
     return hasher.hexdigest()
 
 

@@ -72,6 +72,7 @@ def run(
         for outcome in run_group(group, adapter, device, level, modes, watch):
             answers.send("outcome", outcome.line())
         answers.send("reached", sorted(watch.reached))
+        answers.send("inputs", [group.name, watch.inputs])
     except Exception as error:  # a source that can't make its cases is the suite's fault: say so
         answers.send("broken", f"{group.name}: {type(error).__name__}: {error}")
     answers.send("end", group.name)

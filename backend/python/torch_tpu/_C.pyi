@@ -1,4 +1,3 @@
-# ruff: noqa: N999
 """The extension module of module.cpp."""
 
 from typing import Any

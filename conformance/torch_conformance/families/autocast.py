@@ -40,6 +40,15 @@ for _name, _operator in LOWER.items():
     _define(_name, _operator)
 
 
+@own("autocast.loss.float32.dtype", features=("autocast",))
+def losses_are_float32(t: Trial, dtype: torch.dtype) -> None:
+    """On every device's list: a loss of narrow numbers is computed in float32."""
+    x, y = numbers(t.device, 300).bfloat16(), numbers(t.device, 300).bfloat16() * 2
+    with torch.autocast(t.device.type, dtype=torch.bfloat16):
+        got = F.mse_loss(x, y)
+    t.equal(got, F.mse_loss(x.cpu().float(), y.cpu().float()))
+
+
 @own("autocast.training.step.value", features=("autocast",))
 def training_step(t: Trial, dtype: torch.dtype) -> None:
     """Parameters and gradients stay float32, activations don't."""

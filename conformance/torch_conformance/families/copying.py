@@ -132,6 +132,22 @@ def dlpack(t: Trial, dtype: torch.dtype) -> None:
     t.require(bool((x == 1).all()), "alias", "from_dlpack made a copy")
 
 
+@own("copying.round_trip.large.bits", (torch.float32, torch.uint8))
+def large_tensors(t: Trial, dtype: torch.dtype) -> None:
+    """More than a page, more than a buffer, and no multiple of either."""
+    x = (torch.arange(1_000_003) % 251).to(dtype)
+    t.require(torch.equal(x.to(t.device).cpu(), x), "value", "to the device and back")
+    t.require(torch.equal(x.to(t.device)[1:].clone().cpu(), x[1:]), "value", "a copy on the device")
+
+
+@own("copying.storage.resized.value")
+def storages_grow(t: Trial, dtype: torch.dtype) -> None:
+    x = numbers(t.device, 6)
+    x.untyped_storage().resize_(4 * 100)
+    t.equal(x, numbers("cpu", 6))
+    t.equal(x.as_strided((2, 3), (3, 1)), numbers("cpu", 2, 3))
+
+
 @own("copying.numpy.host.value")
 def numpy_needs_the_host(t: Trial, dtype: torch.dtype) -> None:
     x = numbers(t.device, 3)

@@ -40,6 +40,7 @@ def specials(dtype: torch.dtype) -> torch.Tensor:
     inf = float("inf")
     values = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0, inf, -inf, float("nan"), numbers.max, numbers.min]
     values += [numbers.tiny, -numbers.tiny, numbers.eps, 1 + numbers.eps, 1 - numbers.eps / 2]
+    values += [numbers.tiny / 4, -3 * numbers.tiny / 4]  # subnormal
     return torch.tensor(values, dtype=torch.float64).to(dtype)
 
 
@@ -102,6 +103,40 @@ def square_root_rounded_once(t: Trial, dtype: torch.dtype) -> None:
     t.equal(a.to(t.device).sqrt(), a.double().sqrt().to(dtype))
 
 
+@own("corners.zero.signs.value", FLOATING)
+def zeros_keep_their_sign(t: Trial, dtype: torch.dtype) -> None:
+    """Where IEEE 754 says which zero it is."""
+
+    def compute(d: Any) -> list[Any]:
+        x = torch.tensor([0.0, -0.0, 0.25, -0.25, 2.0, -2.0], dtype=dtype, device=d)
+        zeros = x[:2]
+        return [
+            -x, x.abs(), x.floor(), x.ceil(), x.round(), x.trunc(), x[:3].sqrt(), x * zeros[1], x * zeros[0],
+            torch.copysign(x, zeros[1]), zeros / 2, zeros / -2, zeros[:, None] + zeros, zeros[:, None] - zeros,
+            x.signbit(), zeros.clone(), zeros.to(torch.float32), zeros.flip(0), zeros.sort(stable=True), zeros.sign(),
+        ]  # fmt: skip
+
+    agree(t, compute)
+
+
+@own("corners.softmax.large.value", (torch.float32, torch.bfloat16))
+def exponentials_that_overflow(t: Trial, dtype: torch.dtype) -> None:
+    """The exponential of the largest number is infinite; the result is not."""
+
+    def run(x: torch.Tensor) -> list[torch.Tensor]:
+        return [
+            x.softmax(1), x.log_softmax(1), x.logsumexp(1), torch.nn.functional.softplus(x), x.sigmoid(), x.tanh(),
+            torch.logaddexp(x, x.flip(1)), torch.nn.functional.silu(x), torch.nn.functional.gelu(x),
+            torch.nn.functional.logsigmoid(x), x.logcumsumexp(1), torch.nn.functional.cross_entropy(x, x.argmin(1)),
+        ]  # fmt: skip
+
+    x = torch.tensor([[1000.0, 1001.0, -1000.0, 3.0], [-2000.0, -2001.0, -1999.0, -2004.0]], dtype=dtype)
+    with undisturbed():
+        exact = run(x.double())
+    arithmetic = arithmetic_for(dtype, "float32")
+    t.all_close(run(x.to(t.device)), exact, lambda runs: spread_of(lambda: run(x.double()), exact, arithmetic, runs))
+
+
 CASTS = (*FLOATING, *INTEGERS, torch.bool)
 
 
@@ -111,9 +146,15 @@ def _castable(source: torch.dtype, target: torch.dtype) -> torch.Tensor:
         ties = torch.tensor([1.00390625, 1.01171875, -1.00390625, 257.0, 65519.0, 65520.0, 1e-8, 3.4e38, 1e-40])
         return torch.cat([specials(source), ties.to(source), _random(source, 4, 500)])
     if source.is_floating_point:
-        return torch.tensor([0.0, 0.5, 0.99, 1.5, 2.5, 100.75, 126.0]).to(source)
-    values = torch.tensor([0, 1, 2, 127, 128, 255, 256, 1000, 65535, 2**31 - 1, 2**31, 2**53 + 1, -1, -128, -129])
-    return values.to(source)
+        values = [0.0, 0.5, 0.99, 1.5, 2.5, 100.75, 126.0]
+        if target == torch.bool:
+            return torch.tensor([*values, -0.25, float("inf"), float("nan"), -3.0]).to(source)
+        numbers = torch.iinfo(target)
+        more = [-0.75, -1.5, -2.5, -127.0, 255.5, 1000.75, -1000.75, 32767.5, 65000.5, -(2.0**30), 2.0**24 + 1, 2.0**40]
+        within = [v for v in more if numbers.min <= v < numbers.max and abs(v) < torch.finfo(source).max]
+        return torch.tensor(values + within, dtype=torch.float64).to(source)
+    integers = torch.tensor([0, 1, 2, 127, 128, 255, 256, 1000, 65535, 2**31 - 1, 2**31, 2**53 + 1, -1, -128, -129])
+    return integers.to(source)
 
 
 for _source, _target in itertools.product(CASTS, CASTS):
@@ -187,7 +228,10 @@ def nan_wins(t: Trial, dtype: torch.dtype) -> None:
             x.sort(dim=1, stable=True), x.sort(dim=1, descending=True, stable=True), x.cummax(1), x.cummin(1),
             x.topk(2, 1).values, torch.maximum(x[0], x[1]), torch.fmax(x[0], x[1]), x.clamp(0, 4), torch.relu(x),
             x.nansum(1), x.nanmedian(1).values, x.median(1).values, x.nan_to_num(9.0), x == x.clone(), x.isnan(),
-            torch.where(x > 2, x, 0),
+            torch.where(x > 2, x, 0), x.cumsum(1), x.cumprod(1), x.prod(1), x.mean(1), x.any(1), x.logical_not(),
+            x.unique(), x.kthvalue(3, 1).values, x.argsort(stable=True), x.count_nonzero(1), x.diff(), x.flip(1),
+            torch.isin(x, x[1]), x.clamp_min(0), x.clamp_max(0), x.sign(), x.roll(1), x.where(x.isnan(), x * 0),
+            x.mode(1).values,
         ]  # fmt: skip
 
     agree(t, compute)
@@ -205,6 +249,24 @@ def the_first_of_equals(t: Trial, dtype: torch.dtype) -> None:
             x.sort(dim=1, descending=True, stable=True), many.sort(stable=True), many.argmax(), many.argmin(),
             torch.unique(many, return_inverse=True, return_counts=True), x.argmax(), many.argsort(stable=True),
             torch.unique_consecutive(x[0], return_counts=True),
+        ]  # fmt: skip
+
+    agree(t, compute)
+
+
+@own("corners.sum.large.value", (torch.int64, torch.float64))
+def all_bits_count(t: Trial, dtype: torch.dtype) -> None:
+    """Neighbours that float32 can't tell apart, nor float64 if they are integers; sums are exact or wrap."""
+    top = 2**62 if dtype == torch.int64 else 2**52
+    values = [top + 1, top + 3, top + 2, -top - 1, 5 - top, 2**24 + 1, 2**33 + 1, 3]
+
+    def compute(d: Any) -> list[Any]:
+        x = torch.tensor(values, dtype=dtype, device=d)
+        m = x[5:].repeat(3, 1)
+        return [
+            x.sum(), x.cumsum(0), x.amax(), x.amin(), x.argmax(), x.sort(), x.argsort(descending=True, stable=True),
+            x.unique(), x == x[0], x[:3].max(0), torch.maximum(x[:3], x[1]), x.flip(0) - x, x.abs(), x[:3].topk(2),
+            x[5:].prod(), m.sum(0), m @ m.t().sign(), x.where(x > top + 1, x * 0), x.clamp(3, top + 2), x.median(),
         ]  # fmt: skip
 
     agree(t, compute)

@@ -78,6 +78,10 @@ MISTAKES: dict[str, tuple[Kinds, Mistake]] = {
     "unflatten": (RuntimeError, lambda d: numbers(d, 6).unflatten(0, (4, 2))),
     "cholesky_indefinite": (RuntimeError, lambda d: torch.linalg.cholesky(-torch.eye(2, device=d)).cpu()),
     "inverse_singular": (RuntimeError, lambda d: torch.linalg.inv(torch.zeros(2, 2, device=d)).cpu()),
+    "solve_singular": (
+        RuntimeError,
+        lambda d: torch.linalg.solve(torch.zeros(2, 2, device=d), torch.ones(2, device=d)).cpu(),
+    ),
     "multinomial_negative": (RuntimeError, lambda d: torch.multinomial(torch.tensor([-1.0, 1.0], device=d), 1).cpu()),
     "dropout_probability": ((ValueError, RuntimeError), lambda d: F.dropout(numbers(d, 2), 1.5)),
     "normal_negative_deviation": (RuntimeError, lambda d: torch.empty(2, device=d).normal_(0, -1)),
@@ -130,6 +134,16 @@ def operands_on_two_devices(t: Trial, dtype: torch.dtype) -> None:
     t.raises(RuntimeError, lambda: numbers(t.device, 2, 2) @ numbers("cpu", 2, 2))
     both = numbers(t.device, 3) + torch.tensor(2.0)  # a number in a tensor's clothes
     t.equal(both, torch.tensor([3.0, 4.0, 5.0]))
+
+
+@own("errors.device_index.absent.raised")
+def a_device_that_is_not_there(t: Trial, dtype: torch.dtype) -> None:
+    if t.device.type == "cpu":
+        return
+    absent = f"{t.device.type}:{torch.accelerator.device_count() + 6}"
+    t.raises((RuntimeError, ValueError), lambda: torch.ones(2, device=absent))
+    t.raises((RuntimeError, ValueError), lambda: torch.ones(2).to(absent))
+    _works(t)
 
 
 @own("errors.many.mistakes.raised")

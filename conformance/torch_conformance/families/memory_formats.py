@@ -62,3 +62,12 @@ def convolution(t: Trial, dtype: torch.dtype) -> None:
         for kernel in (torch.contiguous_format, torch.channels_last):
             a, b = x.to(t.device).to(memory_format=image), w.to(t.device).to(memory_format=kernel)
             t.equal(F.conv2d(a, b, padding=1), want, f"image {image}, kernel {kernel}")
+
+
+@own("memory_formats.conv.channels_last.layout")
+def convolution_of_channels_last(t: Trial, dtype: torch.dtype) -> None:
+    """A network of channels-last images stays one: the first convolution's result is one too."""
+    x = numbers(t.device, 2, 3, 5, 5).to(memory_format=torch.channels_last)
+    w = numbers(t.device, 4, 3, 3, 3).to(memory_format=torch.channels_last)
+    y = F.conv2d(x, w)
+    t.require(y.is_contiguous(memory_format=torch.channels_last), "layout", f"strides {y.stride()}")

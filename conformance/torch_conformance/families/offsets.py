@@ -42,7 +42,8 @@ OPERATORS: dict[str, Operator] = {
     "index_columns": lambda x: x[:, torch.tensor([5, 0], device=x.device)],
     "gather": lambda x: x.gather(1, torch.tensor([[0, 5], [1, 4], [2, 3], [3, 2]], device=x.device)),
     "where": lambda x: torch.where(x > 9, x, -x),
-    "masked_select": lambda x: x[x > 9],
+    "mask": lambda x: x[x > 9],
+    "masked_select": lambda x: x.masked_select(x > 9),
     "clone": lambda x: [x.clone(), x.contiguous()],
     "to_cpu": lambda x: x.cpu(),
     "cast": lambda x: [x.to(torch.int64), x.to(torch.bfloat16), x.to(torch.int32)],
@@ -55,7 +56,7 @@ OPERATORS: dict[str, Operator] = {
         1, torch.arange(6, device=x.device).flip(0).expand(4, 6), x
     ),
     "embedding": lambda x: torch.nn.functional.embedding(torch.tensor([3, 1], device=x.device), x),
-    "nonzero": lambda x: (x > 12).nonzero(),
+    "nonzero": lambda x: [(x > 12).nonzero(), x.count_nonzero(1)],
     "tolist": lambda x: torch.tensor(x.tolist()),
     "item": lambda x: torch.tensor([x[1, 2].item(), x[3, 5].item()]),
 }
@@ -105,3 +106,13 @@ for _name, _write in {
     "slice_assign": lambda x: x[1:3].__setitem__((slice(None), slice(0, None, 2)), 4.0),
 }.items():
     _define_write(_name, _write)
+
+
+@own("offsets.nonzero.zeros.value")
+def nonzero_of_views(t: Trial, dtype: torch.dtype) -> None:
+    def compute(d: torch.device) -> list[torch.Tensor]:
+        x = numbers(d, 8, 6) % 3
+        x[2, 1:4] = 0
+        return [view.nonzero() for view in (x[1:5], x[:, 1::2], x.t()[2:], x[3].expand(3, 6), x[1:5] > 1)]
+
+    agree(t, compute)

@@ -52,6 +52,16 @@ def non_blocking_upload(t: Trial, dtype: torch.dtype) -> None:
         t.require(torch.equal(z.cpu(), source), "value", "a non-blocking copy came too late")
 
 
+@own("order.copy.round_trip.value")
+def nothing_but_copies(t: Trial, dtype: torch.dtype) -> None:
+    """What went up without waiting comes down as it was, with no operator between."""
+    for step in range(5):
+        source = torch.full((SIZE,), float(step))
+        t.require(torch.equal(source.to(t.device, non_blocking=True).cpu(), source), "value", f"cpu() in step {step}")
+        one = torch.tensor(float(step)).to(t.device, non_blocking=True)
+        t.require(one.item() == step, "value", f"item() in step {step}")
+
+
 @own("order.copy.download.value")
 def non_blocking_download(t: Trial, dtype: torch.dtype) -> None:
     x = torch.ones(SIZE, device=t.device)
@@ -79,6 +89,15 @@ def one_stream_waits_for_another(t: Trial, dtype: torch.dtype) -> None:
         main.wait_stream(side)
         z = y * 2
         t.require(float(z[0]) == 2 * step + 2 and float(z[-1]) == 2 * step + 2, "value", f"step {step}: {float(z[-1])}")
+
+
+@own("order.stream.current.value", features=("streams",))
+def the_current_stream_changes(t: Trial, dtype: torch.dtype) -> None:
+    side, main = _stream(t), torch.accelerator.current_stream()
+    t.require(side != main, "value", "a new stream is the default one")
+    with side:
+        t.require(torch.accelerator.current_stream() == side, "value", "inside of `with stream` another is current")
+    t.require(torch.accelerator.current_stream() == main, "value", "the stream from before did not come back")
 
 
 @own("order.stream.event.value", features=("streams",))

@@ -36,6 +36,11 @@ UNINITIALISED: dict[str, str] = dict.fromkeys(
     "leaves its result uninitialised: only shape, dtype and strides are compared",
 )
 
+KINKS: dict[str, str] = {
+    "corrcoef": "its diagonal is clipped at 1, where it lies: a rounding decides whether a tangent passes",
+}
+"""No forward-mode derivative is asked for, as it does not exist."""
+
 CONSTANT: dict[str, str] = {
     "linalg.norm.subgradients_at_zero": "its operands are zeros",
     "special.entr.bool": "it is 0 for 0 and for 1",

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch._decomp import decomposition_table
+from torch._library.custom_ops import OPDEFS
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
@@ -42,6 +43,8 @@ class Arithmetic:
     """of the operands of products: the declared matmul precision"""
     underflow: float
     """half of the smallest number, or the smallest normal one where subnormals are flushed"""
+    largest: float
+    """the largest number: between operators nothing greater is kept"""
 
 
 def arithmetic_for(dtype: torch.dtype, float32_matmul: str, flushes: bool = False) -> Arithmetic:
@@ -52,7 +55,8 @@ def arithmetic_for(dtype: torch.dtype, float32_matmul: str, flushes: bool = Fals
     narrow = dtype in (torch.float32, torch.complex64)
     numbers = torch.finfo(dtype)
     underflow = numbers.tiny if flushes else numbers.tiny * numbers.eps / 2
-    return Arithmetic(roundoff, inner, operands[float32_matmul] if narrow else inner, underflow)
+    product = operands[float32_matmul] if narrow else inner
+    return Arithmetic(roundoff, inner, product, underflow, numbers.max)
 
 
 class RoundingNoise(TorchDispatchMode):
@@ -67,8 +71,11 @@ class RoundingNoise(TorchDispatchMode):
         self, op: Any, types: Sequence[type], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if is_view(op):
+        if is_view(op) or any(t.is_meta for t in tree_flatten((args, kwargs))[0] if isinstance(t, torch.Tensor)):
             return op(*args, **kwargs)
+        if op.namespace not in ("aten", "prims") and (kernel := _python_kernel(op)) is not None:
+            with self:
+                return kernel(*args, **kwargs)
         rounding = Rounding.LINEAR if accumulates(op, args, kwargs) else rounding_of(op)
         if rounding is Rounding.EXACT:
             return op(*args, **kwargs)
@@ -104,7 +111,7 @@ class RoundingNoise(TorchDispatchMode):
         results = [t for t in tree_flatten(out)[0] if _is_float(t)]
         roundoff = self.arithmetic.result * (SERIES_ROUNDINGS if rounding is Rounding.SERIES else 1)
         for number, result in enumerate(results):
-            if result.numel() == 0:
+            if not _is_writable(result):
                 continue
             with torch.no_grad():
                 result.mul_(1 + roundoff * self._draw(result))
@@ -115,6 +122,9 @@ class RoundingNoise(TorchDispatchMode):
                 if scale is not None:
                     error = self._sum_error(op, rounding, inner, args, results)
                     result.add_(self._draw(result) * scale[number] * error)
+                if not result.is_complex():
+                    result.masked_fill_(result > self.arithmetic.largest, math.inf)
+                    result.masked_fill_(result < -self.arithmetic.largest, -math.inf)
         return out
 
     @staticmethod
@@ -174,8 +184,22 @@ class RoundingNoise(TorchDispatchMode):
         return tensor * (1 + noise)
 
     def _draw(self, like: torch.Tensor) -> torch.Tensor:
-        """Uniform in [-1, 1]."""
-        return torch.rand(like.shape, generator=self.generator, dtype=torch.float64) * 2 - 1
+        """Uniform in [-1, 1]; of a complex tensor both parts, as its errors have any direction."""
+        parts = [torch.rand(like.shape, generator=self.generator, dtype=torch.float64) * 2 - 1]
+        if like.is_complex():
+            parts.append(torch.rand(like.shape, generator=self.generator, dtype=torch.float64) * 2 - 1)
+        return torch.complex(*parts) if like.is_complex() else parts[0]
+
+
+def _python_kernel(op: Any) -> Callable[..., Any] | None:
+    """What a custom operator that is written in Python runs: its own operators round, not it."""
+    definition = OPDEFS.get(f"{op.namespace}::{op._opname}")
+    return definition._init_fn if definition is not None else None
+
+
+def _is_writable(result: torch.Tensor) -> bool:
+    """Whether each element has memory of its own: neither PyTorch's zeros without memory nor an expanded tensor."""
+    return result.numel() > 0 and not result._is_zerotensor() and torch._debug_has_internal_overlap(result) != 1
 
 
 def _writes(argument: Any) -> bool:

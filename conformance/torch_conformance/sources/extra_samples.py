@@ -50,7 +50,29 @@ def _products(dtype: torch.dtype) -> list[tuple[Any, tuple[Any, ...], dict[str, 
     return [(value, (1,), {}), (value, (0,), {}), (value[:1], (), {})]
 
 
+def _with(*settings: dict[str, Any]) -> Extra:
+    """Numbers on both sides of 0, of 1 and of 20, with each of the settings: the database has one setting."""
+
+    def make(dtype: torch.dtype) -> list[tuple[Any, tuple[Any, ...], dict[str, Any]]]:
+        value = _numbers(dtype, -25, -3, -0.75, -0.25, 0, 0.25, 0.375, 0.75, 1.5, 3, 8, 25)
+        return [(value.reshape(3, 4), (), kwargs) for kwargs in settings]
+
+    return make
+
+
 EXTRA: dict[str, Extra] = {
+    "nn.functional.softplus": _with({}, {"beta": 2.0, "threshold": 1.0}),
+    "nn.functional.elu": _with({}, {"alpha": 0.5}),
+    "nn.functional.celu": _with({}, {"alpha": 2.0}),
+    "nn.functional.leaky_relu": _with({}, {"negative_slope": 0.25}),
+    "nn.functional.hardtanh": _with({}, {"min_val": -0.5, "max_val": 2.0}),
+    "nn.functional.hardshrink": _with({}, {"lambd": 0.3}),
+    "nn.functional.softshrink": _with({}, {"lambd": 0.3}),
+    "nn.functional.gelu": _with({}, {"approximate": "tanh"}),
+    "nn.functional.logsigmoid": _with({}),
+    "nn.functional.hardswish": _with({}),
+    "nn.functional.silu": _with({}),
+    "nn.functional.mish": _with({}),
     "eq": _comparison,
     "ne": _comparison,
     "isclose": _comparison,
@@ -65,6 +87,7 @@ EXTRA: dict[str, Extra] = {
     "xlogy": _comparison,
     "isin": _members,
     "prod": _products,
+    "cumprod": _products,
     "round.decimals_neg_3": _thousands,
     "masked.argmax": _masked_arg,
     "masked.argmin": _masked_arg,

@@ -11,7 +11,7 @@ import torch
 
 from ..case import Case, Group, Level
 from ..oracle.operator import Arguments, Sample, results_of
-from ..tensors import tensors_of
+from ..tensors import digest, tensors_of
 from ..trial import NotApplicableError, Trial
 from .op_database import seed_all
 
@@ -29,15 +29,18 @@ class ForeachCases:
         seed_all()
         made = enumerate(self.info.sample_inputs("cpu", self.dtype, noncontiguous=False))
         for number, sample in itertools.islice(made, 2 if level is Level.QUICK else 40):
+            inputs = digest((sample.input, sample.args))
             if self.info.method_variant is not None:
                 yield Case(
                     self.group.case_name("functional", "value", number),
                     functools.partial(self._check, made=sample, function=self.info.method_variant, in_place=False),
+                    inputs=inputs,
                 )
             if self.info.inplace_variant is not None:
                 yield Case(
                     self.group.case_name("inplace", "value", number),
                     functools.partial(self._check, made=sample, function=self.info.inplace_variant, in_place=True),
+                    inputs=inputs,
                 )
 
     def _check(self, t: Trial, made: Any, function: Any, in_place: bool) -> None:

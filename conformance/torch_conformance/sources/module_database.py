@@ -13,7 +13,7 @@ from ..case import Case, Group, Level
 from ..oracle.noise import arithmetic_for, spread_of
 from ..oracle.operator import cotangent, differentiable, wide_default
 from ..oracle.reference import undisturbed
-from ..tensors import host, tensors_of, to_device, widened
+from ..tensors import digest, host, tensors_of, to_device, widened
 from ..trial import NotApplicableError, Trial
 from .op_database import seed_all
 
@@ -44,6 +44,7 @@ class ModuleCases:
                 yield Case(
                     self.group.case_name(variant, "grad", number),
                     functools.partial(self._check, module_input=module_input, training=training),
+                    inputs=digest((module_input.forward_input.args, module_input.forward_input.kwargs)),
                 )
 
     def _module(self, module_input: Any) -> torch.nn.Module:

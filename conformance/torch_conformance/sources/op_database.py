@@ -12,7 +12,7 @@ import numpy
 import torch
 
 from ..case import Case, Group, Level
-from ..oracle.exceptions import CONSTANT, RANDOM, TYPED_REFERENCE, UNINITIALISED
+from ..oracle.exceptions import CONSTANT, KINKS, RANDOM, TYPED_REFERENCE, UNINITIALISED
 from ..oracle.gauge import GAUGES
 from ..oracle.operator import (
     Arguments,
@@ -25,7 +25,7 @@ from ..oracle.operator import (
     tangents,
 )
 from ..oracle.reference import undisturbed
-from ..tensors import digest, dtype_name, tensors_of
+from ..tensors import digest, dtype_name, same_bits, tensors_of
 from ..trial import CheckError, NotApplicableError, Trial
 from .extra_samples import EXTRA, FIRST
 
@@ -34,6 +34,10 @@ QUICK_SAMPLES = {torch.float32: 3}
 """Samples of an operator at level quick; two in other dtypes."""
 QUICK_POOL = 300
 """The first samples, of which these are chosen."""
+FACTORIES = ("arange", "linspace", "logspace")
+"""Operators some of whose samples leave the device out, and so would stay on the host."""
+HOST_ARGUMENTS = ("tensor_split",)
+"""Operators whose tensor arguments beside the input belong on the host, as PyTorch documents."""
 
 
 def seed_all(seed: int = 0) -> None:
@@ -61,6 +65,7 @@ class OperatorCases:
         self.random = name in RANDOM
         self.typed = name in TYPED_REFERENCE or info.name in TYPED_REFERENCE
         self.gauge = GAUGES.get(name) or GAUGES.get(info.name)
+        self.host_args = info.name in HOST_ARGUMENTS
 
     def cases(self) -> Iterator[Case]:
         yield from self._forward()
@@ -91,6 +96,8 @@ class OperatorCases:
         if sum(t.numel() for t in tensors_of((made.input, made.args))) < 4:
             return False
         try:
+            if self.shapes_only:
+                return True
             with torch.no_grad():
                 out = results_of(self.info.op(made.input, *made.args, **made.kwargs))
             return any(bool((t != 0).any()) for t in out if t.numel() and t.layout == torch.strided)
@@ -105,8 +112,14 @@ class OperatorCases:
             return []
         return [SampleInput(value, args=args, kwargs=kwargs) for value, args, kwargs in EXTRA[name](self.dtype)]
 
+    def _arguments(self, made: Any) -> Arguments:
+        kwargs = dict(made.kwargs)
+        if self.info.name in FACTORIES:
+            kwargs.setdefault("device", torch.device("cpu"))
+        return Arguments(made.input, made.args, kwargs, self.host_args)
+
     def _sample(self, made: Any, function: Callable[..., Any]) -> Sample:
-        arguments = Arguments(made.input, made.args, dict(made.kwargs))
+        arguments = self._arguments(made)
         return Sample(arguments, lambda a: a.call(function), self.float32_matmul, self.gauge, self.typed)
 
     # Forward ---------------------------------------------------------------------------------------
@@ -116,8 +129,12 @@ class OperatorCases:
             with torch.no_grad():
                 sample = self._sample(made, self.info.op)
                 name = self.group.case_name
-                yield Case(name("functional", "value", number), functools.partial(self._value, sample=sample))
+                inputs = digest((made.input, made.args, made.kwargs))
+                body = functools.partial(self._value, sample=sample)
+                yield Case(name("functional", "value", number), body, inputs=inputs)
                 yield Case(name("functional", "layout", number), functools.partial(self._layout, sample=sample))
+                if any(sample.written()) and not self.random:
+                    yield Case(name("functional", "arguments", number), functools.partial(self._written, made=made))
                 method, inplace = self.info.method_variant, self.info.inplace_variant
                 if method is not None:
                     yield Case(
@@ -175,7 +192,22 @@ class OperatorCases:
             )
             bits = (got.is_conj(), got.is_neg())
             trial.require(bits == (want.is_conj(), want.is_neg()), "layout", f"lazy conj/neg bits are {bits}")
+        pairs_of_arguments = zip(arguments.tensors(), sample.arguments.tensors(), sample.written(), strict=True)
+        for number, (after, before, written) in enumerate(pairs_of_arguments):
+            trial.require(written or same_bits(after, before), "argument", f"argument {number} was changed")
         trial.informative = True
+
+    def _written(self, trial: Trial, made: Any) -> None:
+        """What the operator writes to its arguments, such as a mean that runs along."""
+
+        def arguments_after(a: Arguments) -> list[torch.Tensor]:
+            a.call(self.info.op)
+            return a.tensors()
+
+        sample = Sample(self._arguments(made), arguments_after, self.float32_matmul)
+        self._expected(sample)
+        arguments = sample.arguments.on(trial.device)
+        trial.all_close(arguments_after(arguments), sample.exact, sample.spread)
 
     def _inplace(self, trial: Trial, sample: Sample, function: Callable[..., Any]) -> None:
         host_arguments = sample.arguments.copy()
@@ -242,7 +274,7 @@ class OperatorCases:
         if self.level is not Level.QUICK and self.dtype in (torch.float32, torch.complex64):
             if self.info.supports_gradgrad:
                 kinds.append(("gradgrad", second_gradients))
-            if self.info.supports_forward_ad:
+            if self.info.supports_forward_ad and self.info.name not in KINKS:
                 kinds.append(("forward_ad", tangents))
         if self.level is Level.QUICK and self.dtype != torch.float32:
             return
@@ -253,12 +285,14 @@ class OperatorCases:
             def function(a: Arguments, p: Any = process) -> Any:
                 return p(a.call(self.info.op))
 
-            arguments = Arguments(made.input, made.args, dict(made.kwargs))
+            arguments = self._arguments(made)
             sample = Sample(arguments, function, self.float32_matmul)
+            inputs = digest((made.input, made.args, made.kwargs))
             for aspect, derive in kinds:
                 yield Case(
                     self.group.case_name("functional", aspect, number),
                     functools.partial(self._derivative, sample=sample, derive=derive),
+                    inputs=inputs,
                 )
 
     def _derivative(self, trial: Trial, sample: Sample, derive: Derive) -> None:
@@ -291,7 +325,7 @@ class OperatorCases:
 
     def _error(self, trial: Trial, error: Any) -> None:
         made = error.sample_input
-        arguments = Arguments(made.input, made.args, dict(made.kwargs))
+        arguments = self._arguments(made)
         try:
             with undisturbed():
                 arguments.copy().call(self.info.op)
@@ -299,10 +333,13 @@ class OperatorCases:
             kind = type(raised)
         else:
             raise NotApplicableError("the CPU accepts it")
+        if any(t.is_meta for t in arguments.tensors()):
+            raise NotApplicableError("a tensor without data can't be moved")
         moved = arguments.on(trial.device)
         related: tuple[type[Exception], ...] = (kind,)
         if issubclass(kind, IndexError | ValueError | RuntimeError | TypeError):
-            related = (kind, RuntimeError) if kind is not TypeError else (TypeError, RuntimeError, ValueError)
+            # PyTorch's own kernels for one operator differ in these.
+            related = (IndexError, RuntimeError, ValueError) + ((TypeError,) if kind is TypeError else ())
         trial.raises(related, lambda: moved.call(self.info.op))
         trial.informative = True
         probe = torch.ones(3, device=trial.device) + 1
