@@ -19,6 +19,15 @@ RUN_ELSEWHERE = {
     "./ci/test --full": "by hand before a release; its parts are the commands of other rows",
     "./ci/conformance": "the tests conformance_*",
     "./ci/conformance --select 'views.*'": "the test conformance_cpu runs the same on another device",
+    "build/conformance/cpp/conformance-cpp --device NAME --backend LIBRARY.so --results results.jsonl": (
+        "the tests conformance_cpp.*"
+    ),
+    "TORCH_DEVICE_BACKEND_AUTOLOAD=0 PYTHONPATH=build/python .venv/bin/python conformance/tests/kill.py --write": (
+        "the test conformance_all_faults, with --check"
+    ),
+    "PYTHONPATH=build/seeded:build/python .venv/bin/python ci/emulator_faults.py --write": (
+        "the test emulator_faults, with --check"
+    ),
     "pip install ./conformance": "the tests conformance_*, on what it would install",
     "python -m torch_conformance run --device NAME --import MODULE --output results": "test_command.py",
     "python -m torch_conformance pack results run.zip": "test_command.py",
@@ -71,7 +80,7 @@ def test_command(command):
 @pytest.mark.parametrize("command", sorted(RUN_ELSEWHERE))
 def test_programs_of_commands_exist(command):
     for word in re.sub(r"^\.venv/bin/python ", "", command).split():
-        if "/" in word and "*" not in word:
+        if "/" in word and "*" not in word and "=" not in word:
             path = ROOT / word
             assert path.exists()
             assert path.suffix or os.access(path, os.X_OK)
@@ -115,3 +124,17 @@ def test_files_named_exist(document):
     for path in re.findall(rf"`((?:{folders})/[\w./-]*)`", document.read_text()):
         if not path.startswith("build"):
             assert (ROOT / path).exists(), f"{document.name}: no {path}"
+
+
+def test_adapters_and_waivers_shown_are_accepted(tmp_path):
+    from torch_conformance.adapter import read_adapter
+    from torch_conformance.waivers import read_waivers
+
+    shown = [body for name, body in blocks("toml") if name == "vendors.md"]
+    assert len(shown) == 2
+    for body in shown:
+        (tmp_path / "shown.toml").write_text(body)
+        if "[[waiver]]" in body:
+            assert read_waivers(tmp_path / "shown.toml")[0].owner
+        else:
+            assert read_adapter(tmp_path / "shown.toml", None, []).equal_bits == (("eager", "lazy"),)

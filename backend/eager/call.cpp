@@ -7,6 +7,7 @@
 #include "backend/eager/program_cache.h"
 #include "backend/runtime/device.h"
 #include "backend/runtime/settings.h"
+#include "emulator/base/seeded_fault.h"
 
 namespace torch_tpu::eager {
 namespace {
@@ -105,11 +106,15 @@ void Call::add_argument(int index) {
     case ArgumentKind::kInteger:
     case ArgumentKind::kDtype:
       key_.push(tagged(Tag::kInteger));
-      key_.push(static_cast<uint64_t>(value.toInt()));
+      if (!tpu::seeded("cache.integers_not_in_key")) {
+        key_.push(static_cast<uint64_t>(value.toInt()));
+      }
       return;
     case ArgumentKind::kBool:
-      return key_.push(tagged(Tag::kInteger, value.toBool()));
+      return key_.push(
+          tagged(Tag::kInteger, value.toBool() && !tpu::seeded("cache.bools_not_in_key")));
     case ArgumentKind::kString:
+      if (tpu::seeded("cache.texts_not_in_key")) return;
       key_.push(tagged(Tag::kText, value.toStringRef().size()));
       for (char c : value.toStringRef()) key_.push(static_cast<uint64_t>(c));
       return;
@@ -143,6 +148,7 @@ void Call::add_list(const c10::IValue& list, int argument) {
     case ArgumentKind::kNumberList: {
       const auto values = list.toList();
       key_.push(tagged(Tag::kList, values.size()));
+      if (tpu::seeded("cache.lists_not_in_key")) return;
       for (size_t i = 0; i < values.size(); ++i) push_value(key_, scalar_value(values.get(i)));
       return;
     }
@@ -173,7 +179,7 @@ void Call::add_tensor(const at::Tensor& tensor, int argument) {
   key_.push(tagged(Tag::kTensor, dtype | uint64_t{wrapped} << 8 | uint64_t{contiguous} << 9 |
                                      static_cast<uint64_t>(tensor.dim()) << 16));
   key_.push_all(tensor.sizes());
-  if (!contiguous) key_.push_all(tensor.strides());
+  if (!contiguous && !tpu::seeded("cache.strides_not_in_key")) key_.push_all(tensor.strides());
   if (is_written) written_operands_.push_back(static_cast<int>(operands_.size()));
   operands_.push_back(&tensor);
   operand_arguments_.push_back(argument);
@@ -181,7 +187,7 @@ void Call::add_tensor(const at::Tensor& tensor, int argument) {
 
 void Call::add_number(aten::ScalarValue value, int argument) {
   if (info_.pinned.load(std::memory_order_relaxed) >> argument & 1) {
-    push_value(key_, value);
+    if (!tpu::seeded("cache.numbers_not_in_key")) push_value(key_, value);
   } else {
     key_.push(tagged(Tag::kNumber, static_cast<uint64_t>(value.kind)));
   }

@@ -1,11 +1,11 @@
-"""Switches the mock backend's faults on, one after another, and shows that the suite finds each.
+"""Switches a backend's faults on, one after another, and shows that the suite finds each.
 
     TORCH_DEVICE_BACKEND_AUTOLOAD=0 python conformance/tests/kill.py [--select PATTERN] [--write | --check]
 
 Each fault runs in a child of this process, in which everything is imported already. Cases are tried
 group by group, at level quick and then at full, until one fails; that case must pass without the fault.
---write notes which case it was in docs/faults.md; --check runs only those cases, and requires that the
-document names all faults.
+--write notes which case it was in a document (docs/faults.md), trying the one noted there first; --check tries only
+those, and requires that the document names all faults.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import fnmatch
+import importlib
 import json
 import multiprocessing
 import pathlib
@@ -26,7 +27,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 
 import torch
-import torch_mock
 from torch_conformance.adapter import Adapter, read_adapter
 from torch_conformance.case import Level
 from torch_conformance.execute import Outcome, Watch, run_group
@@ -36,8 +36,6 @@ from torch_conformance.provenance import Provenance
 from torch_conformance.sources.catalogue import find_group, group_names
 
 HERE = pathlib.Path(__file__).parent
-ADAPTER = HERE.parent / "adapters" / "mock.toml"
-DOCUMENT = HERE.parents[1] / "docs" / "faults.md"
 KILL_RATE = HERE.parent / "torch_conformance" / "kill_rate.json"
 TIMEOUT = 300.0
 FORK = multiprocessing.get_context("fork")
@@ -50,6 +48,17 @@ class Fault:
     name: str
     kind: str
     cases: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """A backend that can be told to be wrong."""
+
+    adapter: Adapter
+    faults: list[Fault]
+    switch_on: Callable[[str], None]
+    document: pathlib.Path
+    introduction: str
 
 
 @dataclasses.dataclass
@@ -104,13 +113,14 @@ def outcomes(fault: Fault, adapter: Adapter, level: Level, begin: Connection, on
             yield from run_group(group, adapter, device, level, list(adapter.modes), watch)
 
 
-def hunt(fault: Fault, adapter: Adapter, known: Verdict | None, sender: Connection) -> None:
-    """In a child: reports the first case that does not pass, of all or of the known one."""
+def hunt(fault: Fault, subject: Subject, known: Verdict | None, excluded: frozenset[str], sender: Connection) -> None:
+    """In a child: reports the first case that does not pass, of all but the excluded groups or of the known one."""
     warnings.simplefilter("ignore")
-    torch_mock.switch_on(fault.name)
+    subject.switch_on(fault.name)
     for level in [Level[known.level.upper()]] if known else [Level.QUICK, Level.FULL]:
-        for outcome in outcomes(fault, adapter, level, sender, known.case if known else ""):
-            if outcome.status not in ("pass", "not-claimed"):
+        for outcome in outcomes(fault, subject.adapter, level, sender, known.case if known else ""):
+            failed = outcome.status not in ("pass", "not-claimed") and outcome.cause != "missing"
+            if failed and group_of(outcome.name) not in excluded:
                 sender.send(("found", outcome.name, f"{outcome.status}: {outcome.cause}"))
                 return
     sender.send(("found", "", ""))
@@ -145,28 +155,29 @@ def in_a_child(target: Callable[..., None], *arguments: object) -> tuple[str, st
         child.join()
 
 
-def judge(fault: Fault, adapter: Adapter, known: Verdict | None = None) -> Verdict:
+def judge(fault: Fault, subject: Subject, known: Verdict | None = None) -> Verdict:
     begin = time.monotonic()
-    case, how, level = in_a_child(hunt, fault, adapter, known)
-    if case and not how.startswith(("crash", "timeout")):
-        _, clean, _ = in_a_child(confirm, fault, adapter, case, Level[level.upper()])
-        if clean != "pass":
-            case, how = "", f"{case} fails without the fault too"
-    return Verdict(fault, case, how, level, time.monotonic() - begin)
+    excluded: frozenset[str] = frozenset()
+    while True:
+        case, how, level = in_a_child(hunt, fault, subject, known, excluded)
+        if not case:
+            return Verdict(fault, "", how, level, time.monotonic() - begin)
+        _, clean, _ = in_a_child(confirm, fault, subject.adapter, case, Level[level.upper()])
+        if clean == "pass":
+            return Verdict(fault, case, how, level, time.monotonic() - begin)
+        excluded |= {group_of(case)}  # fails without the fault too, as a backend's unfinished operators do
 
 
-def document(verdicts: list[Verdict]) -> str:
-    """docs/faults.md."""
+def judge_again(fault: Fault, subject: Subject, known: Verdict | None) -> Verdict:
+    """By the known case, if there is one and it still finds the fault; else by all."""
+    verdict = judge(fault, subject, known)
+    return verdict if verdict.killed or known is None else judge(fault, subject)
+
+
+def document(subject: Subject, verdicts: list[Verdict]) -> str:
+    """The table of faults and of what finds them."""
     killed = sum(v.killed for v in verdicts)
-    lines = [
-        "# What the suite finds",
-        "",
-        "Written by `conformance/tests/kill.py`. The suite's own backend, `mock`, is PyTorch's CPU kernels",
-        "under another name; told to, it is wrong in one of the ways below, which reports of real backends show.",
-        "Beside each is a case that failed because of it and passes without it, and the level that it is of.",
-        "",
-        f"{killed} of {len(verdicts)} faults are found.",
-    ]
+    lines = [*subject.introduction.splitlines(), "", f"{killed} of {len(verdicts)} faults are found."]
     for kind in dict.fromkeys(v.fault.kind for v in verdicts):
         lines += ["", f"## {kind.capitalize()}", "", "| fault | found by | as | level |", "|---|---|---|---|"]
         for v in sorted((v for v in verdicts if v.fault.kind == kind), key=lambda v: v.fault.name):
@@ -176,33 +187,46 @@ def document(verdicts: list[Verdict]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def read_document(faults: list[Fault]) -> dict[str, Verdict]:
-    """The verdicts that docs/faults.md states."""
+def read_document(path: pathlib.Path, faults: list[Fault]) -> dict[str, Verdict]:
+    """The verdicts that the document states."""
+    if not path.exists():
+        return {}
     row = re.compile(r"^\| `([^`]+)` \| `([^`]+)` \| ([^|]*) \| (quick|full) \|$", re.MULTILINE)
     by_name = {fault.name: fault for fault in faults}
-    found = row.findall(DOCUMENT.read_text())
+    found = row.findall(path.read_text())
     return {name: Verdict(by_name[name], case, how, level) for name, case, how, level in found if name in by_name}
 
 
-def main() -> int:
+def record(document_name: str, verdicts: list[Verdict]) -> None:
+    """Notes the numbers of one subject in kill_rate.json, and the rate over all of them."""
+    known = json.loads(KILL_RATE.read_text())["subjects"] if KILL_RATE.exists() else {}
+    known[document_name] = {"faults": len(verdicts), "killed": sum(v.killed for v in verdicts)}
+    faults, killed = (sum(row[key] for row in known.values()) for key in ("faults", "killed"))
+    KILL_RATE.write_text(json.dumps({"kill_rate": killed / faults, "subjects": known}, indent=1) + "\n")
+
+
+def main(subject: Subject) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--select", default="*", help="pattern over the faults' names")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="writes docs/faults.md and the kill rate")
-    parser.add_argument("--check", action="store_true", help="only the cases that docs/faults.md names")
+    parser.add_argument("--write", action="store_true", help="writes the document and the kill rate")
+    parser.add_argument("--check", action="store_true", help="only the cases that the document names")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    adapter = read_adapter(ADAPTER, None, [])
-    faults = [Fault(*row) for row in torch_mock.faults()]
-    faults = [fault for fault in faults if fnmatch.fnmatchcase(fault.name, options.select)]
+    for module in subject.adapter.imports:  # not `load`, which would use the device: children must be its first users
+        importlib.import_module(module)
+    faults = [fault for fault in subject.faults if fnmatch.fnmatchcase(fault.name, options.select)]
     for level in (Level.QUICK, Level.FULL):
         group_names(level)  # read once, before children are made
     with ThreadPoolExecutor(options.workers) as pool:
-        known = read_document(faults) if options.check else {}
+        known = read_document(subject.document, faults) if options.check or options.write else {}
         for name in [fault.name for fault in faults if options.check and fault.name not in known]:
-            print(f"docs/faults.md does not say what finds {name}; run kill.py --write")
+            print(f"{subject.document.name} does not say what finds {name}; run this with --write")
             return 1
-        jobs: list[Future[Verdict]] = [pool.submit(judge, fault, adapter, known.get(fault.name)) for fault in faults]
+        jobs: list[Future[Verdict]] = [
+            pool.submit(judge_again if options.write else judge, fault, subject, known.get(fault.name))
+            for fault in faults
+        ]
         verdicts = []
         for number, job in enumerate(jobs, 1):
             verdict = job.result()
@@ -212,12 +236,30 @@ def main() -> int:
     counts = Counter(v.killed for v in verdicts)
     print(f"{counts[True]} of {len(verdicts)} faults found")
     if options.write:
-        DOCUMENT.write_text(document(verdicts))
-        rate = counts[True] / max(1, len(verdicts))
-        summary = {"faults": len(verdicts), "killed": counts[True], "kill_rate": rate}
-        KILL_RATE.write_text(json.dumps(summary) + "\n")
+        subject.document.write_text(document(subject, verdicts))
+        record(subject.document.name, verdicts)
     return 0 if counts[False] == 0 and verdicts else 1
 
 
+MOCK = """# What the suite finds
+
+Written by `conformance/tests/kill.py`. The suite's own backend, `mock`, is PyTorch's CPU kernels under
+another name; told to, it is wrong in one of the ways below, which reports of real backends show. Beside
+each is a case that failed because of it and passes without it, and the level that it is of."""
+
+
+def mock() -> Subject:
+    """The suite's own backend."""
+    import torch_mock
+
+    return Subject(
+        read_adapter(HERE.parent / "adapters" / "mock.toml", None, []),
+        [Fault(*row) for row in torch_mock.faults()],
+        torch_mock.switch_on,
+        HERE.parents[1] / "docs" / "faults.md",
+        MOCK,
+    )
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(mock()))

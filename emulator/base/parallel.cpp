@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "emulator/base/seeded_fault.h"
+
 namespace tpu {
 namespace {
 
@@ -77,6 +79,7 @@ void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t
   for (int i = 0; i < threads; ++i) {
     shares[i].next = pieces * i / threads * grain;
     shares[i].end = std::min(pieces * (i + 1) / threads * grain, count);
+    if (seeded("parallel.last_piece_lost") && i == threads - 1) shares[i].end -= grain;
   }
   pool().get()->execute([&] {
     tbb::parallel_for(

@@ -13,6 +13,7 @@
 
 #include "emulator/base/error.h"
 #include "emulator/base/fork.h"
+#include "emulator/base/seeded_fault.h"
 #include "emulator/base/spin_lock.h"
 #include "emulator/compiler/executable.h"
 #include "emulator/runtime/asymmetric_fence.h"
@@ -267,7 +268,7 @@ void Queue::record(Event& event) {
 
 void Queue::wait(const Event& event) {
   std::shared_ptr<Completion> recording = event.latest();
-  if (!recording) return;
+  if (!recording || seeded("queue.wait_ignored")) return;
   enqueue([this, recording = std::move(recording)] {
     recording->wait();
     const int64_t behind = recording->simulated_time() - simulated_time();

@@ -12,7 +12,7 @@ import torch.utils.dlpack
 
 from ..sources.own_cases import own
 from ..tensors import dtype_name
-from ..trial import Trial
+from ..trial import NotClaimedError, Trial
 from . import DTYPES, numbers
 
 
@@ -163,8 +163,14 @@ def printed(t: Trial, dtype: torch.dtype) -> None:
     t.require(str(t.device.type) in text or t.device.type == "cpu", "value", f"printed without its device: {text}")
 
 
+def _pins() -> None:
+    if not torch.accelerator.is_available():
+        raise NotClaimedError("memory is pinned for an accelerator")
+
+
 @own("copying.pinned.memory.value", features=("pinned_memory",))
 def pinned(t: Trial, dtype: torch.dtype) -> None:
+    _pins()
     x = torch.arange(1000.0).pin_memory()
     t.require(x.is_pinned(), "value", "pin_memory() is not pinned")
     y = x.to(t.device, non_blocking=True)
@@ -181,6 +187,7 @@ def data_loader(t: Trial, dtype: torch.dtype) -> None:
 
 @own("copying.loader.pinned.value", features=("pinned_memory",))
 def pinned_loader(t: Trial, dtype: torch.dtype) -> None:
+    _pins()
     for workers in (0, 2):
         data = torch.utils.data.TensorDataset(torch.arange(12.0))
         loader = torch.utils.data.DataLoader(data, batch_size=4, pin_memory=True, num_workers=workers)

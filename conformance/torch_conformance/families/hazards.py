@@ -195,7 +195,9 @@ def many_windows(t: Trial, dtype: torch.dtype) -> None:
         for i in range(40):
             for j in range(0, 40, 7):
                 x[i, j:].add_(1)
-                x[j:, i].sub_(x[i, j])
+                x[j:, i].sub_(
+                    x[i, j].clone()
+                )  # of x[i, j] itself, which may be in the column, each reads what it likes
         return [x]
 
     agree(t, compute)

@@ -144,6 +144,20 @@ for _name, _compute in SHAPES.items():
     _define_shapes(_name, _compute)
 
 
+@own("repeated.operands.aliases.value")
+def the_same_call_with_the_same_tensor_twice(t: Trial, dtype: torch.dtype) -> None:
+    def compute(d: torch.device, same_first: bool) -> list[torch.Tensor]:
+        shape = (4, 6) if same_first else (6, 4)  # each order begins anew
+        x, y = numbers(d, *shape), numbers(d, *shape, start=30)
+        kept = []
+        for other in (x, y, x, y) if same_first else (y, x, y, x):
+            kept += [x.add_(other).clone(), x.sub_(other.clone()).clone(), torch.mul(x, other), x + other]
+            kept.append(torch.add(x, other, out=y if other is x else torch.empty_like(x)).clone())
+        return kept
+
+    agree(t, lambda d: [*compute(d, True), *compute(d, False)])
+
+
 @own("repeated.layouts.strides.value")
 def the_same_shape_in_other_strides(t: Trial, dtype: torch.dtype) -> None:
     def compute(d: torch.device) -> list[torch.Tensor]:

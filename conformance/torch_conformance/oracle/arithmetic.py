@@ -96,6 +96,14 @@ _CHEBYSHEV = words(
     """
 )
 
+# dS = P (dP - sum(dO O)), and both terms are of the size of |dO| |V|: 0 where there is one key.
+_ATTENTION = words(
+    """
+    _scaled_dot_product_flash_attention_for_cpu_backward _scaled_dot_product_attention_math_backward
+    _scaled_dot_product_fused_attention_overrideable_backward
+    """
+)
+
 _SERIES = words(
     """
     igamma igammac digamma polygamma lgamma special_zeta erfinv special_ndtri special_erfcx special_log_ndtr
@@ -128,7 +136,7 @@ _CLASS_OF = {
         (_NORMWISE, Rounding.NORMWISE),
         (_COORDINATES, Rounding.COORDINATES),
         (_CHEBYSHEV, Rounding.CANCELLING),
-        (["_linear_cross_entropy_batch_chunked"], Rounding.CANCELLING),
+        (_ATTENTION, Rounding.CANCELLING),
         (_SERIES, Rounding.SERIES),
     )
     for name in names

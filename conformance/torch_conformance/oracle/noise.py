@@ -207,7 +207,9 @@ def _writes(argument: Any) -> bool:
 
 
 def _is_float(value: object) -> bool:
-    return isinstance(value, torch.Tensor) and value.dtype in (torch.float64, torch.complex128)
+    if not isinstance(value, torch.Tensor) or value.layout != torch.strided:  # a sparse product has other elements
+        return False
+    return value.dtype in (torch.float64, torch.complex128)
 
 
 def _is_real_float(value: torch.Tensor) -> bool:

@@ -1,6 +1,7 @@
 // Addresses, loads and stores of a loop kernel.
 #include <algorithm>
 
+#include "emulator/base/seeded_fault.h"
 #include "emulator/compiler/codegen/kernel_function.h"
 
 namespace tpu::compiler {
@@ -117,7 +118,8 @@ Value* KernelFunction::load_part(Value* pointer, llvm::Type* element, int64_t st
       llvm::BasicBlock* before = b_.GetInsertBlock();
       llvm::BasicBlock* copied = nullptr;
       if_then(block.is_tail, [&] {
-        b_.CreateMemCpy(buffer, llvm::Align(64), pointer, align, block.tail * bytes);
+        const int64_t lanes = seeded("codegen.tail_one_lane_short") ? block.tail - 1 : block.tail;
+        b_.CreateMemCpy(buffer, llvm::Align(64), pointer, align, lanes * bytes);
         copied = b_.GetInsertBlock();
       });
       llvm::PHINode* from = b_.CreatePHI(b_.getPtrTy(), 2);
@@ -156,7 +158,7 @@ void KernelFunction::store_part(Value* pointer, Value* lanes, llvm::Type* elemen
       target = b_.CreateSelect(block.is_tail, buffer, pointer);
     }
     b_.CreateAlignedStore(lanes, target, align);
-    if (block.is_tail) {
+    if (block.is_tail && !seeded("codegen.tail_not_stored")) {
       if_then(block.is_tail, [&] {
         b_.CreateMemCpy(pointer, align, buffer, llvm::Align(64), block.tail * bytes);
       });

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "emulator/base/seeded_fault.h"
 #include "emulator/compiler/passes/op_class.h"
 
 namespace tpu::compiler {
@@ -175,6 +176,7 @@ class Placer {
 
   int64_t last_use(const Value* value, int64_t at_least) const {
     const auto found = last_use_.find(value);
+    if (seeded("buffers.freed_before_last_use")) return at_least;
     return found == last_use_.end() ? at_least : std::max(at_least, found->second);
   }
 
