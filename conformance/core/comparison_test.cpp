@@ -29,6 +29,10 @@ TEST(Elements, HaveTheirFormatsNumbers) {
   EXPECT_EQ(element("float16").max_finite, 65504);
   EXPECT_EQ(element("bfloat16").unit_roundoff, std::ldexp(1.0, -8));
   EXPECT_EQ(element("float8_e4m3fn").min_subnormal, std::ldexp(1.0, -9));
+  EXPECT_EQ(element("float8_e4m3fnuz").max_finite, 240);
+  EXPECT_EQ(element("float8_e4m3fnuz").min_subnormal, std::ldexp(1.0, -10));
+  EXPECT_EQ(element("float8_e5m2fnuz").max_finite, 57344);
+  EXPECT_EQ(element("float8_e5m2fnuz").min_subnormal, std::ldexp(1.0, -17));
   EXPECT_FALSE(find_element("float31"));
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 namespace conformance {
 
@@ -46,6 +47,15 @@ inline std::optional<Element> find_element(std::string_view name) {
   if (name == "float8_e4m3fn") {
     Element e = make_float(name, 4, -6, 8);
     e.max_finite = 448;
+    e.has_infinity = false;
+    return e;
+  }
+  // The forms without infinity and negative zero (Noune et al., arXiv 2206.02915): one binade
+  // lower.
+  for (const auto& [fnuz, bits, low, high] :
+       {std::tuple{"float8_e4m3fnuz", 4, -7, 7}, {"float8_e5m2fnuz", 3, -15, 15}}) {
+    if (name != fnuz) continue;
+    Element e = make_float(name, bits, low, high);
     e.has_infinity = false;
     return e;
   }

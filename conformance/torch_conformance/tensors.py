@@ -17,6 +17,8 @@ WIDE = {
     torch.float64: torch.float64,
     torch.float8_e4m3fn: torch.float64,
     torch.float8_e5m2: torch.float64,
+    torch.float8_e4m3fnuz: torch.float64,
+    torch.float8_e5m2fnuz: torch.float64,
     torch.complex32: torch.complex128,
     torch.complex64: torch.complex128,
     torch.complex128: torch.complex128,

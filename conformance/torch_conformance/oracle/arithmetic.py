@@ -137,6 +137,8 @@ _CLASS_OF = {
         (_COORDINATES, Rounding.COORDINATES),
         (_CHEBYSHEV, Rounding.CANCELLING),
         (_ATTENTION, Rounding.CANCELLING),
+        # A density divides by the width of a bin, which is a difference of its edges.
+        (["histogram", "_histogramdd_from_bin_cts", "_histogramdd_from_bin_tensors"], Rounding.CANCELLING),
         (_SERIES, Rounding.SERIES),
     )
     for name in names
