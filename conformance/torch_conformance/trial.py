@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from . import _core
-from .oracle.noise import RUNS
+from .oracle.noise import LARGE, RUNS, RUNS_OF_LARGE
 from .tensors import as_doubles, as_integers, bits, dtype_name, host
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ class Trial:
         for result in got:
             self.record(result)
         widths: list[torch.Tensor] | None = None
-        for runs in (0, *RUNS) if spread is not None else (0,):
+        large = sum(reference.numel() for reference in exact) > LARGE
+        for runs in (0, *(RUNS_OF_LARGE if large else RUNS)) if spread is not None else (0,):
             if runs:
                 assert spread is not None
                 widths = spread(runs)

@@ -29,6 +29,8 @@ SERIES_ROUNDINGS = 4
 RUNS = (4, 32)
 """Disturbed runs: the largest of four uniform draws is above half of the range with probability 15/16. A result
 that this does not explain gets more: jumps (a bin's edge, a floor) show in few of them."""
+LARGE, RUNS_OF_LARGE = 1_000_000, (4, 8)
+"""Of more components than that fewer runs are made: they take seconds each."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,7 +120,7 @@ class RoundingNoise(TorchDispatchMode):
                 result.add_(self.arithmetic.underflow * self._draw(result))
                 if rounding in (Rounding.COORDINATES, Rounding.CANCELLING):
                     numbers = [t for t in tree_flatten((args, kwargs))[0] if isinstance(t, torch.Tensor)]
-                    result.add_(self._draw(result) * self._absolute_error(rounding, inner, numbers))
+                    result.add_(self._draw(result) * self._absolute_error(op, rounding, inner, numbers))
                 if scale is not None:
                     error = self._sum_error(op, rounding, inner, args, results)
                     result.add_(self._draw(result) * scale[number] * error)
@@ -160,7 +162,7 @@ class RoundingNoise(TorchDispatchMode):
         return inner * math.sqrt(depth) + operands
 
     @staticmethod
-    def _absolute_error(rounding: Rounding, inner: float, inputs: list[torch.Tensor]) -> float:
+    def _absolute_error(op: Any, rounding: Rounding, inner: float, inputs: list[torch.Tensor]) -> float:
         largest = [float(t.abs().amax()) for t in inputs if t.numel()]
         if not largest or not all(map(math.isfinite, largest)):
             return inner
@@ -168,6 +170,9 @@ class RoundingNoise(TorchDispatchMode):
             return inner * math.prod(max(x, 1.0) for x in largest[:2]) * max(inputs[0].shape, default=1) ** 0.5
         # A position of up to n is off by n u: so is a weight, and the result by that of the values.
         size = max((max(t.shape[2:], default=1) for t in inputs if t.dim() > 2), default=1)
+        if "grid_sampler" in op._opname and "backward" in op._opname:
+            # By a coordinate in [-1, 1], so n / 2 pixels: a difference of pixels times the gradient.
+            return inner * size * size / 2 * max(largest[0], 1.0) * max(largest[1], 1.0)
         return inner * size * max(largest)
 
     def _disturb(self, tensor: torch.Tensor, amount: float, rounding: Rounding) -> torch.Tensor:
