@@ -24,6 +24,7 @@ SUMMARY |= {"overloads_reached": 1, "overloads_total": 676, "core_reached": 1, "
 def folder(tmp_path):
     (tmp_path / "run.json").write_text(json.dumps({"select": "op.*", "shard": [1, 1], "level": "quick"}))
     (tmp_path / "summary.json").write_text(json.dumps(SUMMARY))
+    (tmp_path / "inputs.json").write_text("{}")
     (tmp_path / "results.jsonl").write_text("".join(o.line() + "\n" for o in OUTCOMES))
     return tmp_path
 
@@ -88,9 +89,9 @@ def test_another_list_of_cases_is_named(folder, monkeypatch, tmp_path):
     (folder / "run.json").write_text(json.dumps({"select": "*", "shard": [1, 1], "level": "quick"}))
     archive.pack(folder, folder / "run.zip")
     monkeypatch.setattr(manifest, "FOLDER", tmp_path / "manifests")
-    manifest.write_manifest(OUTCOMES, manifest.manifest_path("quick"))
+    manifest.write_manifest(OUTCOMES, {}, manifest.manifest_path("quick"))
     assert archive.verify(folder / "run.zip") == []
-    manifest.write_manifest(OUTCOMES[1:], manifest.manifest_path("quick"))
+    manifest.write_manifest(OUTCOMES[1:], {}, manifest.manifest_path("quick"))
     assert "op.add.float32: 2 cases, expected 1 of other names" in archive.verify(folder / "run.zip")[0]
 
 

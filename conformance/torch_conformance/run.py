@@ -18,6 +18,7 @@ from .case import Level
 from .coverage import core, needing_a_kernel
 from .environment import environment
 from .execute import SUMMARY, Outcome
+from .manifest import group_of
 from .progress import Progress
 from .scheduler import Job, Plan, Scheduler, SchedulerError, processes_for, resume
 from .sources.catalogue import group_names
@@ -119,6 +120,9 @@ class Run:
         try:
             with self.results_path.open("a") as results:
                 for outcome in scheduler.run():
+                    if outcome is None:
+                        progress.update(scheduler.finished, counts)
+                        continue
                     if not fnmatch.fnmatchcase(outcome.name, options.select):
                         continue
                     self._compare_modes(outcome)
@@ -143,11 +147,10 @@ class Run:
         jobs = []
         for modes in processes_for(self.options.adapter):
             names = tuple(mode.name for mode in modes)
-            for group in groups:
-                skip = set.intersection(*(done.get(mode, set()) for mode in names)) if done else set()
-                area_op, dtype = group.rsplit(".", 1)
-                mine = {c for c in skip if c.startswith(area_op + ".") and c.split(".")[3] == dtype}
-                jobs.append(Job(group, names, mine, self._only(group)))
+            skip: dict[str, set[str]] = {}
+            for case in set.intersection(*(done.get(mode, set()) for mode in names)) if done else set():
+                skip.setdefault(group_of(case), set()).add(case)
+            jobs += [Job(group, names, skip.get(group, set()), self._only(group)) for group in groups]
         return jobs
 
     def _only(self, group: str) -> list[str] | None:

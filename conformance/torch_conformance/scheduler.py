@@ -134,12 +134,14 @@ class Scheduler:
         self.finished = 0
         """Jobs done."""
 
-    def run(self) -> Iterator[Outcome]:
+    def run(self) -> Iterator[Outcome | None]:
+        """Outcomes as they come, and None now and then while there are none."""
         try:
             self._fill()
             while self.workers:
                 for key, _ in self.selector.select(timeout=1.0):
                     yield from self._read(key.data)
+                yield None
                 for worker in list(self.workers):
                     if time.monotonic() - worker.since > self.plan.timeout:
                         yield from self._lost(worker, "timeout")
