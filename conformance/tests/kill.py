@@ -163,9 +163,11 @@ def judge(fault: Fault, subject: Subject, known: Verdict | None = None) -> Verdi
         if not case:
             return Verdict(fault, "", how, level, time.monotonic() - begin)
         _, clean, _ = in_a_child(confirm, fault, subject.adapter, case, Level[level.upper()])
-        if clean == "pass":
+        alone, _, _ = in_a_child(hunt, fault, subject, Verdict(fault, case, how, level), frozenset())
+        if clean == "pass" and alone:
             return Verdict(fault, case, how, level, time.monotonic() - begin)
-        excluded |= {group_of(case)}  # fails without the fault too, as a backend's unfinished operators do
+        # It fails without the fault too, as a backend's unfinished operators do; or only after other cases.
+        excluded |= {group_of(case)}
 
 
 def judge_again(fault: Fault, subject: Subject, known: Verdict | None) -> Verdict:

@@ -181,7 +181,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--mode", action="append", default=[], help="only this of the adapter's modes")
     run.add_argument("--shard", type=_shard, default=(1, 1), metavar="I/N", help="the I-th of N parts")
     run.add_argument("--workers", type=int, default=min(8, os.cpu_count() or 1), metavar="N")
-    run.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="for one case")
+    run.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="for one case")
     run.add_argument("--waivers", type=pathlib.Path, action="append", default=[], metavar="FILE")
     run.add_argument("--output", type=pathlib.Path, default=pathlib.Path("conformance-results"), metavar="FOLDER")
     run.add_argument("--resume", action="store_true", help="go on with the run in --output")

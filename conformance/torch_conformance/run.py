@@ -35,7 +35,7 @@ class Options:
     select: str = "*"
     shard: tuple[int, int] = (1, 1)
     workers: int = 2
-    timeout: float = 120.0
+    timeout: float = 300.0
     output: pathlib.Path = pathlib.Path("conformance-results")
     resume: bool = False
     waivers: list[Waiver] = dataclasses.field(default_factory=list)

@@ -29,7 +29,7 @@ SERIES_ROUNDINGS = 4
 RUNS = (4, 32)
 """Disturbed runs: the largest of four uniform draws is above half of the range with probability 15/16. A result
 that this does not explain gets more: jumps (a bin's edge, a floor) show in few of them."""
-LARGE, RUNS_OF_LARGE = 1_000_000, (4, 8)
+LARGE, RUNS_OF_LARGE = 1_000_000, (4, 24)
 """Of more components than that fewer runs are made: they take seconds each."""
 
 
