@@ -27,6 +27,7 @@ ATTRIBUTES: dict[str, tuple[Sequence[Any], Call]] = {
     "clamp_minimum": ((0, 5, 9), lambda x, v: x.clamp(min=v)),
     "clamp_both": (((0, 5), (3, 9), (5, 2)), lambda x, v: x.clamp(*v)),
     "leaky_relu": ((0.5, 0.25, 2.0), lambda x, v: F.leaky_relu(x - 12, v)),
+    "gelu": (("none", "tanh"), lambda x, v: (F.gelu(x[0, :2], approximate=v) * 1e4).round()),
     "threshold": ((5, 10, 1), lambda x, v: F.threshold(x, v, 0)),
     "hardtanh": (((-1, 4), (2, 9)), lambda x, v: F.hardtanh(x, *v)),
     "fill": ((1, 2, 0.5), lambda x, v: torch.full_like(x, v)),
