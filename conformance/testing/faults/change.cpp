@@ -309,21 +309,6 @@ Test has_dtype(at::ScalarType dtype) {
     return on_any_operand(call, [dtype](const at::Tensor& x) { return x.scalar_type() == dtype; });
   };
 }
-Test is_set(std::string argument) {
-  return [=](Call& call) {
-    const c10::IValue* found = call.find(argument);
-    return found != nullptr && !found->isNone() && (!found->isBool() || found->toBool());
-  };
-}
-Test rank_at_least(int64_t rank) {
-  return [rank](Call& call) {
-    const std::vector<at::Tensor> operands = call.operands();
-    return !operands.empty() && operands.front().dim() >= rank;
-  };
-}
-Test all_of(Test a, Test b) {
-  return [=](Call& call) { return a(call) && b(call); };
-}
 
 at::Tensor at_storage_begin(const at::Tensor& x) {
   return x.as_strided(x.sizes(), x.strides(), 0);

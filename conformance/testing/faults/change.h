@@ -72,9 +72,6 @@ bool any_expanded(Call& call);    // an operand with stride 0
 bool broadcasts(Call& call);      // operands of different shapes
 bool writes_strided(Call& call);  // the written tensor is not contiguous
 Test has_dtype(at::ScalarType dtype);
-Test is_set(std::string argument);  // a bool argument that is true, or one that is not None
-Test rank_at_least(int64_t rank);   // of the first operand
-Test all_of(Test a, Test b);
 
 // Maps -----------------------------------------------------------------------------------------
 

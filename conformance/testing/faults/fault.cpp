@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "testing/faults/tables.h"
+#include "testing/operators/call.h"
 
 namespace mock {
 namespace {
@@ -60,6 +61,15 @@ const Fault* fault_of(const std::string& overload) {
     if (op == "*" || op == base || op == overload) return fault;
   }
   return nullptr;
+}
+
+void carry_out(Call& call) {
+  const Fault* fault = fault_of(call.name());
+  if (fault != nullptr) {
+    fault->change(call);
+  } else {
+    call.run();
+  }
 }
 
 }  // namespace mock

@@ -40,4 +40,7 @@ bool is_on(std::string_view name);
 /// The fault that is on, if it changes the operator; else nothing.
 const Fault* fault_of(const std::string& overload);
 
+/// Runs the call, as the fault that is on for its operator says if there is one.
+void carry_out(Call& call);
+
 }  // namespace mock

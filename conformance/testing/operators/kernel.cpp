@@ -22,15 +22,6 @@ bool can_wait(Call& call) {
   return !out.is_alias_of(call.tensor("self")) && !out.is_alias_of(call.tensor("other"));
 }
 
-void carry_out(Call& call) {
-  const Fault* fault = fault_of(call.name());
-  if (fault != nullptr) {
-    fault->change(call);
-  } else {
-    call.run();
-  }
-}
-
 // The result is there at once, with its size and with bits that nobody can take for numbers; the
 // numbers come when the stream is waited for.
 void launch_later(std::shared_ptr<Call> call, torch::jit::Stack& stack) {

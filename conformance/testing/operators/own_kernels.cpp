@@ -29,12 +29,7 @@ void copy_on_host(const Tensor& from, const Tensor& to) {
   static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::copy_", "");
   torch::jit::Stack stack{to, from, false};
   Call call(op, stack);
-  const Fault* fault = fault_of("copy_");
-  if (fault != nullptr) {
-    fault->change(call);
-  } else {
-    call.run();
-  }
+  carry_out(call);
 }
 
 Tensor copy_from(const Tensor& source, const Tensor& target, bool non_blocking) {
@@ -138,12 +133,7 @@ torch::jit::Stack redirected(const char* name, torch::jit::Stack stack) {
   const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, "");
   Call call(op, stack);
   current().run_all();
-  const Fault* fault = fault_of(call.name());
-  if (fault != nullptr) {
-    fault->change(call);
-  } else {
-    call.run();
-  }
+  carry_out(call);
   call.finish(stack);
   return stack;
 }
