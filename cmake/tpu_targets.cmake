@@ -4,6 +4,8 @@
 #   tpu_test(NAME SOURCES a_test.cpp DEPS ...)                 one GoogleTest program a folder
 #   tpu_pytest(NAME FILE [ENV NAME=value ...])                 one pytest file, run by ctest
 #   tpu_benchmark(NAME SOURCES a_bench.cpp DEPS ...)           Google Benchmark, built, not run by ctest
+#   tpu_link_package(FROM TO)                                  a Python package's sources, in the build
+#   tpu_cache_precompiled(NAME)                                lets ccache serve a target with such headers
 #
 # Without TPU_BUILD_TESTS only the libraries remain.
 include(GoogleTest)
@@ -73,4 +75,23 @@ function(tpu_pytest name file)
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${ARG_ENV}" TIMEOUT 900
     SKIP_RETURN_CODE 5)  # the file as a whole skipped itself
+endfunction()
+
+# The build holds links, so that an edited source needs no build.
+function(tpu_link_package from to)
+  file(MAKE_DIRECTORY ${to})
+  file(GLOB entries CONFIGURE_DEPENDS ${from}/*)
+  list(FILTER entries EXCLUDE REGEX "/__pycache__$")
+  foreach(entry ${entries})
+    get_filename_component(base ${entry} NAME)
+    file(CREATE_LINK ${entry} ${to}/${base} SYMBOLIC)
+  endforeach()
+endfunction()
+
+# ccache takes a source with a precompiled header for changed unless it is told what not to look at.
+function(tpu_cache_precompiled name)
+  if(CCACHE)
+    set_property(TARGET ${name} PROPERTY CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+  endif()
 endfunction()

@@ -37,17 +37,13 @@ Status status_of(const std::string& name) {
 PYBIND11_MODULE(_core, m) {
   using namespace conformance;  // NOLINT: the module is this namespace's face
   m.doc() = "Tolerance rule, comparison and result lines, shared with conformance-cpp.";
-  m.attr("ROUNDINGS") = kRoundings;
-  m.attr("SAFETY") = kSafety;
 
   py::class_<Comparison>(m, "Comparison")
       .def_readonly("margin", &Comparison::margin)
       .def_readonly("worst", &Comparison::worst)
       .def_readonly("note", &Comparison::note)
-      .def_readonly("unjudged", &Comparison::unjudged)
       .def_readonly("components", &Comparison::components);
 
-  m.def("unit_roundoff", [](const std::string& name) { return element_of(name).unit_roundoff; });
   m.def(
       "compare_reals",
       [](const std::string& dtype, const Array<double>& got, const Array<double>& exact,
@@ -73,7 +69,6 @@ PYBIND11_MODULE(_core, m) {
       },
       py::arg("got"), py::arg("exact"), py::arg("spread"));
 
-  m.def("is_case_name", [](const std::string& name) { return is_case_name(name); });
   m.def(
       "to_json_line",
       [](const std::string& name, const std::string& mode, const std::string& status, double margin,

@@ -7,17 +7,12 @@ import numpy
 Doubles = numpy.ndarray[Any, numpy.dtype[numpy.float64]]
 Integers = numpy.ndarray[Any, numpy.dtype[numpy.int64]]
 
-ROUNDINGS: float
-SAFETY: float
-
 class Comparison:
     margin: float
     worst: int
     note: str
-    unjudged: int
     components: int
 
-def unit_roundoff(name: str) -> float: ...
 def compare_reals(
     dtype: str, got: Doubles, exact: Doubles, spread: Doubles, flushes_subnormals: bool = ...
 ) -> Comparison: ...
@@ -25,7 +20,6 @@ def compare_complex(
     dtype: str, got: Doubles, exact: Doubles, spread: Doubles, flushes_subnormals: bool = ...
 ) -> Comparison: ...
 def compare_integers(got: Integers, exact: Integers, spread: Doubles) -> Comparison: ...
-def is_case_name(name: str) -> bool: ...
 def to_json_line(
     name: str,
     mode: str,

@@ -30,11 +30,12 @@ import dataclasses
 import fnmatch
 import importlib
 import pathlib
-import tomllib
 from collections.abc import Callable
 from typing import Any
 
 import torch
+
+from .toml_file import read_toml
 
 MATMULS = ("float32", "tf32", "bfloat16x3", "bfloat16")
 MANDATORY_DTYPES = ("float32", "int64", "bool")
@@ -206,14 +207,7 @@ def from_table(table: dict[str, Any], where: str) -> Adapter:
 
 def read_adapter(path: pathlib.Path | None, device: str | None, modules: list[str]) -> Adapter:
     """From a file, the command line, or both; the command line wins."""
-    table: dict[str, Any] = {}
-    if path is not None:
-        try:
-            table = tomllib.loads(path.read_text())
-        except OSError as error:
-            raise AdapterError(f"adapter {path} can't be read: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise AdapterError(f"adapter {path} is no TOML: {error}") from error
+    table = read_toml(path, "adapter", AdapterError) if path else {}
     if device is not None:
         table["device"] = device
     if modules:

@@ -15,9 +15,9 @@ import dataclasses
 import datetime
 import fnmatch
 import pathlib
-import tomllib
 
 from .execute import Outcome
+from .toml_file import read_toml
 
 
 class WaiverError(Exception):
@@ -33,12 +33,7 @@ class Waiver:
 
 
 def read_waivers(path: pathlib.Path) -> list[Waiver]:
-    try:
-        table = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise WaiverError(f"waivers {path} can't be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise WaiverError(f"waivers {path} is no TOML: {error}") from error
+    table = read_toml(path, "waivers", WaiverError)
     waivers = []
     for number, row in enumerate(table.get("waiver", []), 1):
         missing = {"case", "owner", "reason", "expires"} - set(row)

@@ -332,6 +332,12 @@ at::Tensor without_nan(const at::Tensor& x) {
 at::Tensor without_sign_of_zero(const at::Tensor& x) {
   return at::where(x == 0, at::zeros_like(x), x);
 }
+at::Tensor first_row_only(const at::Tensor& x) {
+  at::Tensor kept = x.clone();
+  if (x.dim() > 0 && x.size(0) > 1) kept.slice(0, 1).zero_();
+  return kept;
+}
+
 at::Tensor perturbed(const at::Tensor& x) {
   return x * (1 + 0x1p-10);
 }

@@ -81,6 +81,7 @@ at::Tensor rounded_to_bfloat16(const at::Tensor& x);
 at::Tensor flushed(const at::Tensor& x);  // subnormals to 0
 at::Tensor without_nan(const at::Tensor& x);
 at::Tensor without_sign_of_zero(const at::Tensor& x);
-at::Tensor perturbed(const at::Tensor& x);  // by 2^-10, relatively
+at::Tensor first_row_only(const at::Tensor& x);  // the others 0
+at::Tensor perturbed(const at::Tensor& x);       // by 2^-10, relatively
 
 }  // namespace mock

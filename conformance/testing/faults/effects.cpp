@@ -218,13 +218,7 @@ std::vector<Fault> gradient_faults() {
       .row("embedding_backward", "padding_ignored",
            number("padding_idx", [](double) { return -1; }), "*embedding*",
            {"embedding_dense_backward"})
-      .row("embedding_backward", "duplicates_lost",
-           operand("grad_output",
-                   [](const Tensor& x) {
-                     Tensor kept = x.clone();
-                     if (x.dim() > 0 && x.size(0) > 1) kept.slice(0, 1).zero_();
-                     return kept;
-                   }),
+      .row("embedding_backward", "duplicates_lost", operand("grad_output", first_row_only),
            nn + "embedding.*", {"embedding_dense_backward"})
       .row("nll_loss_backward", "reduction_ignored", number("reduction", [](double) { return 2; }),
            nn + "*nll_loss.*")

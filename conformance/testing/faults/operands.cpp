@@ -16,12 +16,6 @@ at::Tensor axes_swapped(const at::Tensor& x) {
 }
 
 // Duplicates among indices lose all but one contribution: only the last of equal indices counts.
-at::Tensor first_row_only(const at::Tensor& x) {
-  at::Tensor kept = x.clone();
-  if (x.dim() > 0 && x.size(0) > 1) kept.slice(0, 1).zero_();
-  return kept;
-}
-
 at::Tensor without_last(const at::Tensor& x) {
   at::Tensor kept = x.clone();
   if (x.numel() > 1) kept.view(-1).slice(0, x.numel() - 1).zero_();
@@ -142,9 +136,7 @@ std::vector<Fault> accumulation_faults() {
       .row("histc", "bins_shifted", any_result([](const at::Tensor& x) { return x.roll(1); }))
       .row("linalg_vector_norm", "order_ignored", fixed("ord", at::Scalar(2)),
            "op.linalg-vector_norm.*")
-      .row("logcumsumexp", "restarts",
-           operand("self", [](const at::Tensor& x) { return first_row_only(x); }), "",
-           {"_logcumsumexp"})
+      .row("logcumsumexp", "restarts", operand("self", first_row_only), "", {"_logcumsumexp"})
       .row("layer_norm", "epsilon_ignored", number("eps", [](double) { return 1e-12; }),
            "op.nn-functional-layer_norm.*", {"native_layer_norm"})
       .row("batch_norm", "momentum_ignored", number("momentum", half), "*batch_norm*",

@@ -242,6 +242,25 @@ def spread_of(compute: Callable[[], Outputs], exact: Outputs, arithmetic: Arithm
     return spread
 
 
+def with_rounded_saves(compute: Callable[[], Outputs], exact: Outputs, arithmetic: Arithmetic, runs: int) -> Outputs:
+    """As `spread_of`, but all that is disturbed is what autograd saves for its backward passes.
+
+    No mode is active then. While one is, PyTorch takes some derivatives by other formulas (`prod` without a
+    quotient), in which the rounding errors of the usual one, divided and subtracted, are nowhere to be seen.
+    """
+    spread = [torch.zeros(value.shape, dtype=torch.float64) for value in exact]
+    for run in range(runs):
+        noise = RoundingNoise(arithmetic, seed=run)
+
+        def unpack(saved: torch.Tensor, noise: RoundingNoise = noise) -> torch.Tensor:
+            return noise._disturb(saved, arithmetic.result, Rounding.ELEMENTARY)
+
+        with undisturbed(), torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, unpack):
+            moved = compute()
+        spread = [torch.maximum(s, _distance(m, e)) for s, m, e in zip(spread, moved, exact, strict=True)]
+    return spread
+
+
 def _distance(value: torch.Tensor, reference: torch.Tensor) -> torch.Tensor:
     wide = torch.complex128 if reference.is_complex() or value.is_complex() else torch.float64
     a, b = value.detach().to(wide), reference.detach().to(wide)

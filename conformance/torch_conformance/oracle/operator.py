@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 from ..tensors import WIDE, copied, host, same_bits, tensors_of, to_device, widened
 from ..trial import NotApplicableError
 from .gauge import Gauge
-from .noise import arithmetic_for, spread_of
+from .noise import RUNS, arithmetic_for, spread_of, with_rounded_saves
 from .reference import undisturbed
 
 
@@ -237,7 +237,11 @@ class Sample:
 
         def spread(runs: int) -> list[torch.Tensor]:
             try:
-                return spread_of(run, exact, arithmetic, runs)
+                spread = spread_of(run, exact, arithmetic, runs)
+                if runs == RUNS[0]:
+                    return spread
+                more = with_rounded_saves(run, exact, arithmetic, RUNS[0])
+                return [torch.maximum(a, b) for a, b in zip(spread, more, strict=True)]
             except RuntimeError as error:  # PyTorch's forward mode fails for a few views while a mode watches
                 raise NotApplicableError(f"the reference can't be disturbed: {error}") from None
 

@@ -20,7 +20,7 @@ constexpr int64_t kRowBlock = 96;
 constexpr int64_t kColumnBlock = 512;
 /// With no more rows than this the right operand is packed panel by panel where it is used, beside
 /// a left operand of no more than these bytes.
-constexpr int64_t kNarrowRows = 256;
+constexpr int64_t kNarrowRows = 512;
 constexpr int64_t kNarrowBytes = int64_t{8} << 20;
 /// Bytes of right operand packed at a time (of a few columns, but long: less, to stay in cache
 /// between blocks of rows), and of totals kept while more of it is packed.
@@ -29,6 +29,8 @@ constexpr int64_t kLongPackedBytes = int64_t{2} << 20;
 constexpr int64_t kTotalBytes = int64_t{64} << 20;
 /// Elements of right operand that stay in cache while few rows pass by.
 constexpr int64_t kNarrowPanels = 64 << 10;
+/// Units of rows for each thread, at least: one that is held up leaves some to the others.
+constexpr int64_t kUnits = 4;
 /// Products that are not worth a task of their own.
 constexpr int64_t kSmallWork = 65536;
 
@@ -324,10 +326,11 @@ class Engine {
   }
 
   void pack_wide(const Block& block, int64_t first_chunk, int64_t end_chunk, WidePlan& plan) const {
-    const int64_t panels = ceil_div(block.columns, nr_);
-    parallel_for(panels * (end_chunk - first_chunk), 4, [&](int64_t begin, int64_t end) {
+    // A panel's chunks one after another: those of a convolution's kernel lie between each other.
+    const int64_t panels = ceil_div(block.columns, nr_), chunks = end_chunk - first_chunk;
+    parallel_for(panels * chunks, 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t chunk = i / panels, column = i % panels * nr_;
+        const int64_t chunk = i % chunks, column = i / chunks * nr_;
         const Right right = wide_right(plan, chunk, column);
         plan.ranges[right.ranges - plan.ranges.data()] = g_.right.pack_columns(
             block.batch, block.column + column, std::min<int64_t>(nr_, block.columns - column),
@@ -337,21 +340,40 @@ class Engine {
     });
   }
 
+  /// Rows cut into units of whole tiles, as equal as those allow.
+  struct RowUnits {
+    int64_t rows, tile, count;
+    int64_t begin(int64_t unit) const {
+      return std::min(rows, ceil_div(rows, tile) * unit / count * tile);
+    }
+    int64_t largest() const { return ceil_div(ceil_div(rows, tile), count) * tile; }
+  };
+
+  /// Of up to kRowBlock rows, and as many for each thread.
+  RowUnits row_units(int64_t rows, int64_t column_units) const {
+    const int64_t tile = g_.kernels.rows, threads = num_threads();
+    int64_t count = ceil_div(rows, kRowBlock / tile * tile);
+    if (threads > 1) {
+      count = std::max(count, ceil_div(kUnits * threads, column_units));
+      if (column_units % threads != 0) count = ceil_div(count, threads) * threads;
+    }
+    return {rows, tile, std::min(count, ceil_div(rows, tile))};
+  }
+
   void multiply_wide(const Block& all, int64_t first_chunk, int64_t end_chunk,
                      const WidePlan& plan) const {
     const int64_t column_units = ceil_div(all.columns, kColumnBlock);
-    const int64_t threads = num_threads();
-    const int64_t even = ceil_div(all.rows * column_units, threads == 1 ? 1 : 4 * threads);
-    const int64_t rows = std::min(kRowBlock, ceil_div(even, g_.kernels.rows) * g_.kernels.rows);
+    const RowUnits units = row_units(all.rows, column_units);
+    const int64_t rows = units.largest();
     const bool complete = end_chunk - first_chunk == chunks_;
-    parallel_for(ceil_div(all.rows, rows) * column_units, 1, [&](int64_t begin, int64_t end) {
+    parallel_for(units.count * column_units, 1, [&](int64_t begin, int64_t end) {
       const Scratch<T> left_data(left_size(rows));
       LeftBuffer<T> left(left_data.data(), rows, depth_);
       const Scratch<Acc> own_totals(complete ? rows * kColumnBlock : 1);
       for (int64_t unit = begin; unit < end; ++unit) {
-        const int64_t row = unit / column_units * rows;
+        const int64_t row = units.begin(unit / column_units);
         const int64_t column = unit % column_units * kColumnBlock;
-        const Block block{all.batch, all.row + row, std::min(rows, all.rows - row),
+        const Block block{all.batch, all.row + row, units.begin(unit / column_units + 1) - row,
                           all.column + column, std::min(kColumnBlock, all.columns - column)};
         const Totals totals =
             complete ? Totals{own_totals.data(), rows * nr_}
