@@ -73,7 +73,7 @@ const std::vector<std::pair<const char*, Unary>>& unary_operators() {
       {"clamp", [](const at::Tensor& x) { return at::clamp(x, -0.5, 0.5); }},
       {"layer_norm", [](const at::Tensor& x) { return at::layer_norm(x, {x.size(1)}); }},
       {"gelu", [](const at::Tensor& x) { return at::gelu(x); }},
-      {"var", [](const at::Tensor& x) { return at::var(x, {1}); }},
+      {"var", [](const at::Tensor& x) { return at::var(x, at::IntArrayRef(1)); }},
       {"cat", [](const at::Tensor& x) { return at::cat({x, x}, 0); }},
       {"reshape", [](const at::Tensor& x) { return at::reshape(x, {3, -1}) * 1; }},
   };

@@ -64,7 +64,8 @@ void check_signature(const Signature& signature, const std::vector<hlo::TensorTy
   }
 }
 
-// Strides of parameters, and of results that an op of the program makes.
+// Strides of parameters, and of results that an op of the program makes where they are wanted.
+// (What control flow results in is dense, whatever becomes of it.)
 StridesOf strides_of(const hlo::Block& block, const Signature& signature) {
   StridesOf strides;
   for (size_t i = 0; i < signature.parameters.size(); ++i) {
@@ -74,7 +75,8 @@ StridesOf strides_of(const hlo::Block& block, const Signature& signature) {
   for (size_t i = 0; i < signature.results.size(); ++i) {
     const Value* value = block.terminator().operand(static_cast<int>(i));
     const hlo::Dims wanted = strides_of(signature.results[i], value->type.shape);
-    const bool made = value->def && value->def->kind() != OpKind::kConstant;
+    const bool made = value->def && value->def->kind() != OpKind::kConstant &&
+                      classify(*value->def) != OpClass::kControl;
     if (made && wanted != hlo::row_major_strides(value->type.shape)) {
       strides.try_emplace(value, wanted);
     }

@@ -213,6 +213,53 @@ TEST(Compiler, StridedResultLeavesItsGapsAlone) {
   }
 }
 
+// What control flow results in is dense, also where the caller wants it with strides.
+TEST(Compiler, StridedResultOfABranchIsReadRight) {
+  const auto module = hlo::parse(R"(
+    func.func public @main(%x: tensor<4x2xf32>, %i: tensor<i32>, %at: tensor<1xi32>)
+        -> (tensor<1x2xf32>, tensor<4x2xf32>) {
+      %0 = "stablehlo.case"(%i) ({
+        stablehlo.return %x : tensor<4x2xf32>
+      }) : (tensor<i32>) -> tensor<4x2xf32>
+      %1 = "stablehlo.gather"(%0, %at) <{dimension_numbers = #stablehlo.gather<
+          offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0],
+          index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 2>}>
+          : (tensor<4x2xf32>, tensor<1xi32>) -> tensor<1x2xf32>
+      return %1, %0 : tensor<1x2xf32>, tensor<4x2xf32>
+    })");
+  const auto executable = compile(module, {.parameters = {Layout{}, Layout{}, Layout{{1}}},
+                                           .results = {Layout{}, Layout{{5, 1}}},
+                                           .aliases = {}});
+  const std::vector<float> x = {0, 1, 2, 3, 4, 5, 6, 7};
+  const int32_t branch = 0, at = 2;
+  std::vector<float> row(2), all(17);
+  const std::byte* parameters[] = {reinterpret_cast<const std::byte*>(x.data()),
+                                   reinterpret_cast<const std::byte*>(&branch),
+                                   reinterpret_cast<const std::byte*>(&at)};
+  std::byte* results[] = {reinterpret_cast<std::byte*>(row.data()),
+                          reinterpret_cast<std::byte*>(all.data())};
+  Scratch scratch;
+  executable->run(parameters, results, scratch);
+  EXPECT_EQ(row, (std::vector<float>{4, 5}));
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(all[i / 2 * 5 + i % 2], x[i]) << i;
+}
+
+// A library call in a branch sees through a view of a value from outside of it.
+TEST(Compiler, LibraryCallInABranchReadsAViewFromOutside) {
+  expect_evaluators_bits([](Builder& b) {
+    Value* x = b.negate(b.parameter({ElementType::kF32, {4}}));
+    Value* view = b.broadcast_in_dim(x, {4, 3}, {0});
+    Value* branch = b.parameter({ElementType::kSI32, {}});
+    Value* keys =
+        b.case_(branch, {[&](Builder& r, std::span<Value* const>) {
+                  r.ret(r.sort({view}, 0, true, [](Builder& c, std::span<Value* const> a) {
+                    c.ret({c.compare(a[0], a[1], "LT")});
+                  }));
+                }})[0];
+    b.ret({keys});
+  });
+}
+
 TEST(Compiler, FaultsReachTheCaller) {
   const auto module = hlo::parse(R"(
     func.func public @main(%x: tensor<4xi32>) -> tensor<i1> {

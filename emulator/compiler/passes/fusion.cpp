@@ -67,24 +67,23 @@ class Fusion {
     }
   }
 
-  // The values an op outside of all loops needs in memory; library calls see through views.
   void find_users() {
     for (const auto& op : block_.ops()) {
       add_uses(*op, *op);
-      if (fusible(*op)) continue;
-      const OpClass kind = classify(*op);
-      if (kind == OpClass::kLibrary || kind == OpClass::kAssert) {
-        for (const Value* operand : op->operands()) {
-          needed_.insert(view_of(operand, strides_).base);
-        }
-      } else {
-        need_operands(*op);
-      }
+      if (!fusible(*op)) need_operands(*op);
     }
   }
 
+  // The values an op outside of all loops needs in memory. Library calls see through views, those
+  // in the regions of control flow too.
   void need_operands(const Op& op) {
-    for (const Value* operand : op.operands()) needed_.insert(operand);
+    const OpClass kind = classify(op);
+    const bool through_views =
+        !fusible(op) && (kind == OpClass::kLibrary || kind == OpClass::kAssert);
+    for (const Value* operand : op.operands()) {
+      needed_.insert(through_views ? view_of(operand, strides_).base : operand);
+    }
+    if (kind != OpClass::kControl) return;
     for (int i = 0; i < op.num_regions(); ++i) {
       for (const auto& inner : op.region(i).ops()) need_operands(*inner);
     }

@@ -57,7 +57,8 @@ bool BlockGenerator::dot_general() {
   if (!small_enough(result) || !small_enough(rhs.shape)) return false;
   if (num_elements(result) * depth > options_.max_work) return false;
   const ElementType type = result_type(rng_, lhs->type.element, options_.exact);
-  keep(builder_.dot_general(lhs, value_of(rhs), numbers, type, random_precision(rng_)));
+  Value* other = value_of(rhs);
+  keep(builder_.dot_general(lhs, other, numbers, type, random_precision(rng_)));
   return true;
 }
 
@@ -115,9 +116,9 @@ bool BlockGenerator::convolution() {
   }
   if (!small_enough(lhs.shape) || !small_enough(rhs.shape) || work > options_.max_work)
     return false;
-  keep(builder_.convolution(value_of(lhs), value_of(rhs), window, numbers,
-                            result_type(rng_, lhs.element, options_.exact),
-                            random_precision(rng_)));
+  Value *const input = value_of(lhs), *const kernel = value_of(rhs);
+  const ElementType type = result_type(rng_, lhs.element, options_.exact);
+  keep(builder_.convolution(input, kernel, window, numbers, type, random_precision(rng_)));
   return true;
 }
 
@@ -138,8 +139,9 @@ bool BlockGenerator::matrix_op() {
   Dims rhs = shape;
   rhs.insert(rhs.end(), {left ? n : systems, left ? systems : n});
   const std::string transpose = rng_.pick({"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"});
+  Value* b = value_of({type, rhs});
   keep(builder_
-           .create(OpKind::kTriangularSolve, {a, value_of({type, rhs})},
+           .create(OpKind::kTriangularSolve, {a, b},
                    {{"left_side", left},
                     {"lower", rng_.coin()},
                     {"unit_diagonal", rng_.coin()},

@@ -137,19 +137,22 @@ bool BlockGenerator::choice() {
     Value* x = any_value(is_real);
     const bool scalar_bounds = rng_.coin();
     const TensorType bound{x->type.element, scalar_bounds ? Dims() : x->type.shape};
-    keep(builder_.clamp(value_of(bound), x, value_of(bound)));
+    Value *const min = value_of(bound), *const max = value_of(bound);
+    keep(builder_.clamp(min, x, max));
     return true;
   }
   Value* x = any_value(is_any);
   const TensorType pred{ElementType::kI1, rng_.one_in(4) ? Dims() : x->type.shape};
-  keep(builder_.select(value_of(pred), x, value_of(x->type)));
+  Value *const chooser = value_of(pred), *const other = value_of(x->type);
+  keep(builder_.select(chooser, x, other));
   return true;
 }
 
 bool BlockGenerator::conversion() {
   Value* x = any_value(is_any);
   if (is_float(x->type.element) && !options_.exact && rng_.one_in(4)) {
-    keep(builder_.reduce_precision(x, rng_.between(2, 11), rng_.between(1, 52)));
+    const int64_t exponent = rng_.between(2, 11), mantissa = rng_.between(1, 52);
+    keep(builder_.reduce_precision(x, exponent, mantissa));
   } else {
     const ElementType to = random_element(is_any);
     if (options_.exact && !is_exact_conversion(x->type.element, to)) return false;
@@ -163,7 +166,9 @@ bool BlockGenerator::complex_parts() {
     return type == ElementType::kF32 || type == ElementType::kF64;
   };
   Value* x = any_value(single_or_double);
-  keep(builder_.complex(x, value_of(x->type)));
+  Value* number = builder_.complex(x, value_of(x->type));
+  keep(number);
+  if (rng_.coin()) keep(rng_.coin() ? builder_.real(number) : builder_.imag(number));
   return true;
 }
 

@@ -46,8 +46,8 @@ bool BlockGenerator::reduce() {
   Value* x = any_value(is_any);
   Dims dimensions = random_subset(x->type.rank());
   if (rng_.one_in(4)) rng_.shuffle(dimensions);
-  keep(builder_.reduce({x}, {init_value(x->type.element)}, dimensions,
-                       random_combiner(x->type.element)));
+  Value* init = init_value(x->type.element);
+  keep(builder_.reduce({x}, {init}, dimensions, random_combiner(x->type.element)));
   return true;
 }
 
@@ -59,7 +59,8 @@ bool BlockGenerator::arg_reduce() {
   const std::string_view direction = options_.exact ? "GT" : rng_.pick({"GT", "LT", "GE"});
   const auto body = [direction](Builder& b, std::span<Value* const> v) {
     Value* better = b.compare(v[0], v[2], direction);
-    Value* tie = b.and_(b.compare(v[0], v[2], "EQ"), b.compare(v[1], v[3], "LT"));
+    Value *const equal = b.compare(v[0], v[2], "EQ"), *const earlier = b.compare(v[1], v[3], "LT");
+    Value* tie = b.and_(equal, earlier);
     b.ret({b.select(better, v[0], v[2]), b.select(b.or_(better, tie), v[1], v[3])});
   };
   keep(builder_.reduce({x, index},
@@ -116,8 +117,8 @@ bool BlockGenerator::cumulative() {
       Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), {rank, 2, Dims(2 * rank, 0)}};
   window.dimensions[dimension] = size;
   window.padding.values[2 * dimension + rng_.below(2)] = size - 1;
-  keep(builder_.reduce_window({x}, {init_value(x->type.element)}, window,
-                              random_combiner(x->type.element)));
+  Value* init = init_value(x->type.element);
+  keep(builder_.reduce_window({x}, {init}, window, random_combiner(x->type.element)));
   return true;
 }
 
@@ -179,8 +180,9 @@ bool BlockGenerator::sort() {
     b.ret({b.or_(first, b.and_(tie, less(b, v[2], v[3])))});
   };
   const int64_t rank = key->type.rank();
-  keep(builder_.sort(inputs, rng_.below(rank) - (rng_.one_in(4) ? rank : 0),
-                     options_.exact || rng_.coin(), comparator));
+  const int64_t dimension = rng_.below(rank), offset = rng_.one_in(4) ? rank : 0;
+  const bool stable = options_.exact || rng_.coin();
+  keep(builder_.sort(inputs, dimension - offset, stable, comparator));
   return true;
 }
 
@@ -191,7 +193,8 @@ bool BlockGenerator::map() {
   Builder inner(*regions[0]);
   Value* a = inner.parameter({x->type.element, {}});
   Value* b = inner.parameter({x->type.element, {}});
-  inner.ret({inner.add(inner.multiply(a, b), inner.negate(a))});
+  Value *const product = inner.multiply(a, b), *const negative = inner.negate(a);
+  inner.ret({inner.add(product, negative)});
   Dims dimensions;
   for (int64_t d = 0; d < x->type.rank(); ++d) dimensions.push_back(d);
   keep(builder_

@@ -106,7 +106,8 @@ bool BlockGenerator::pad() {
 bool BlockGenerator::iota() {
   Dims shape = random_shape();
   if (shape.empty()) return false;
-  keep(builder_.iota({random_element(is_number), shape}, rng_.below(std::ssize(shape))));
+  const ElementType element = random_element(is_number);
+  keep(builder_.iota({element, shape}, rng_.below(std::ssize(shape))));
   return true;
 }
 

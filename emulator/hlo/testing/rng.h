@@ -1,4 +1,5 @@
-// A source of random choices for tests: the same on every platform, unlike std's distributions.
+// A source of random choices for tests: the same on every platform, unlike std's distributions. For
+// that, no expression draws twice: the order of a call's arguments is the compiler's choice.
 #pragma once
 
 #include <cstdint>

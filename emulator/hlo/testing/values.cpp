@@ -37,8 +37,8 @@ double signed_value(Rng& rng, double magnitude) {
 
 double wide_float(Rng& rng, ElementType type) {
   const auto [min, max] = exponent_range(type);
-  return signed_value(
-      rng, std::ldexp(1.0 + rng.uniform(), static_cast<int>(rng.between(min - 4, max - 1))));
+  const double mantissa = 1.0 + rng.uniform();
+  return signed_value(rng, std::ldexp(mantissa, static_cast<int>(rng.between(min - 4, max - 1))));
 }
 
 double special_float(Rng& rng, ElementType type) {
@@ -88,7 +88,8 @@ int64_t random_integer(Rng& rng, ElementType type, ValueStyle style) {
     const uint64_t sign = uint64_t{1} << (width - 1);
     return static_cast<int64_t>(rng.pick({uint64_t{0}, ~uint64_t{0}, sign, sign - 1, sign + 1}));
   }
-  return static_cast<int64_t>(rng.bits() >> rng.below(64));
+  const uint64_t bits = rng.bits();
+  return static_cast<int64_t>(bits >> rng.below(64));
 }
 
 std::vector<std::byte> random_element(Rng& rng, ElementType type, ValueStyle style) {

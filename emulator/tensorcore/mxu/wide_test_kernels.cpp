@@ -8,10 +8,8 @@
 #include "emulator/base/floats.h"
 #include "emulator/tensorcore/mxu/host_kernels.h"
 
-#if defined(__GNUC__) && !defined(__clang__)
 // Vectors wider than registers have no stable calling convention; all these calls are inlined.
 #pragma GCC diagnostic ignored "-Wpsabi"
-#endif
 
 namespace tpu::tensorcore {
 namespace {
