@@ -109,6 +109,8 @@ class RoundingNoise(TorchDispatchMode):
                 (args, kwargs),
             )
             args, kwargs = shaken
+            if rounding is Rounding.COORDINATES:
+                args = self._move_grid(op, amount, args)
         out = op(*args, **kwargs)
         results = [t for t in tree_flatten(out)[0] if _is_float(t)]
         roundoff = self.arithmetic.result * (SERIES_ROUNDINGS if rounding is Rounding.SERIES else 1)
@@ -128,6 +130,16 @@ class RoundingNoise(TorchDispatchMode):
                     result.masked_fill_(result > self.arithmetic.largest, math.inf)
                     result.masked_fill_(result < -self.arithmetic.largest, -math.inf)
         return out
+
+    def _move_grid(self, op: Any, amount: float, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Positions in [-1, 1] become pixels by ((x + 1) n - 1) / 2: each step rounds a number of up to n, so a
+        position in the middle is no better known than one at the border."""
+        names = [argument.name for argument in op._schema.arguments]
+        if "grid" not in names:
+            return args
+        at = names.index("grid")
+        moved = args[at] + 2 * amount * self._draw(args[at])
+        return (*args[:at], moved, *args[at + 1 :])
 
     @staticmethod
     def _growth(op: Any, rounding: Rounding, inputs: list[torch.Tensor]) -> float:

@@ -34,6 +34,11 @@ QUICK_SAMPLES = {torch.float32: 3}
 """Samples of an operator at level quick; two in other dtypes."""
 QUICK_POOL = 300
 """The first samples, of which these are chosen."""
+LARGE = 1_000_000
+"""Elements of a sample that only level exhaustive takes: its disturbed runs take seconds each, and the database has
+smaller samples of the same operators (grid_sampler_3d's take a third of level full otherwise)."""
+LARGE_TWICE = 50_000
+"""Likewise for second derivatives."""
 FACTORIES = ("arange", "linspace", "logspace")
 """Operators some of whose samples leave the device out, and so would stay on the host."""
 HOST_ARGUMENTS = ("tensor_split",)
@@ -49,6 +54,10 @@ def seed_all(seed: int = 0) -> None:
 
 def full_name(info: Any) -> str:
     return f"{info.name}.{info.variant_test_name}" if info.variant_test_name else info.name
+
+
+def _elements(sample: Any) -> int:
+    return sum(t.numel() for t in tensors_of((sample.input, sample.args, sample.kwargs)))
 
 
 class OperatorCases:
@@ -79,7 +88,8 @@ class OperatorCases:
         made = enumerate(self.info.sample_inputs("cpu", self.dtype, requires_grad=requires_grad))
         extra = list(enumerate(self._extra_samples(requires_grad), FIRST))
         if self.level is not Level.QUICK:
-            return [*made, *extra]
+            every = [*made, *extra]
+            return every if self.level is Level.EXHAUSTIVE else [each for each in every if _elements(each[1]) <= LARGE]
         keep = QUICK_SAMPLES.get(self.dtype, 2)
         chosen: list[tuple[int, Any]] = []
         rest: list[tuple[int, Any]] = []
@@ -288,7 +298,10 @@ class OperatorCases:
             arguments = self._arguments(made)
             sample = Sample(arguments, function, self.float32_matmul)
             inputs = digest((made.input, made.args, made.kwargs))
+            twice = self.level is Level.EXHAUSTIVE or _elements(made) <= LARGE_TWICE
             for aspect, derive in kinds:
+                if aspect == "gradgrad" and not twice:
+                    continue
                 yield Case(
                     self.group.case_name("functional", aspect, number),
                     functools.partial(self._derivative, sample=sample, derive=derive),
