@@ -57,6 +57,7 @@ enum class ResultLayout : uint8_t {
   kContiguous,
   kOperands,      ///< as TensorIterator chooses from the operands' strides
   kFirstOperand,  ///< channels last if the first operand suggests so, else contiguous
+  kGiven,         ///< as `strides` say
 };
 
 /// A result or a write-back.
@@ -64,6 +65,19 @@ struct Result {
   Value* value = nullptr;  ///< null: an undefined tensor
   ResultLayout layout = ResultLayout::kContiguous;
   std::vector<Tensor> layout_operands;  ///< for kOperands and kFirstOperand
+  Dims strides;                         ///< for kGiven
+};
+
+/// A call of an operator that the kernel library has from PyTorch.
+struct LibraryCall {
+  struct Result {
+    tpu::hlo::TensorType type;
+    Dims strides;
+  };
+  std::string target;     ///< of the custom call
+  int num_arguments = 0;  ///< of the schema's, without those that are only written
+  bool draws = false;     ///< takes random numbers
+  std::vector<std::optional<Result>> results;  ///< none: an undefined tensor
 };
 
 /// What the caller provides beside the arguments.
@@ -76,6 +90,8 @@ class LoweringHost {
   virtual Value* philox_state(int64_t blocks) = 0;
   /// DEFAULT, HIGH or HIGHEST, as the user's float32 matmul precision says.
   virtual std::string_view matmul_precision() = 0;
+  /// What the library needs to know of this call; raises PyTorch's errors for bad arguments.
+  virtual LibraryCall library_call() = 0;
 };
 
 /// One call of one operator being lowered.
@@ -117,11 +133,13 @@ class Lowering {
   double number_as_double(std::string_view name) const { return number(name).to_double(); }
 
   // Results, in the schema's order.
-  void result(Value* value) { results_.push_back({value, ResultLayout::kContiguous, {}}); }
+  void result(Value* value) { results_.push_back({value, ResultLayout::kContiguous, {}, {}}); }
   void result(Value* value, ResultLayout layout, std::vector<Tensor> operands) {
-    results_.push_back({value, layout, std::move(operands)});
+    results_.push_back({value, layout, std::move(operands), {}});
   }
   void undefined_result() { results_.push_back({}); }
+  /// Leaves the call to PyTorch's CPU kernel, on the device's memory: `custom_call @aten.<name>`.
+  void call_library();
   /// Overwrites a tensor argument that the schema does not mark as written (batch norm's running
   /// statistics), or the `self` of an operator that exists in-place only.
   void assign(std::string_view name, Value* value);

@@ -11,7 +11,7 @@ const Table& lowering_table() {
          {add_pointwise_unary, add_pointwise_binary, add_pointwise_ternary, add_activation,
           add_comparison, add_reduction, add_softmax, add_normalization, add_loss, add_matmul,
           add_convolution, add_pooling, add_indexing, add_scatter, add_shape, add_sorting,
-          add_factory, add_random}) {
+          add_factory, add_random, add_library}) {
       add_family(rows);
     }
     return rows;

@@ -20,6 +20,8 @@ struct OpDef {
   LowerFunction lower;
   /// `indices` may hold masks and host tensors, which become positions on the device first.
   bool takes_masks = false;
+  /// `lower` is `Lowering::call_library`: PyTorch's CPU kernel runs it.
+  bool from_library = false;
 };
 
 using Table = std::vector<OpDef>;
@@ -48,5 +50,6 @@ void add_shape(Table& table);
 void add_sorting(Table& table);
 void add_factory(Table& table);
 void add_random(Table& table);
+void add_library(Table& table);
 
 }  // namespace torch_tpu::aten

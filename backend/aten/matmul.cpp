@@ -132,9 +132,14 @@ void addmv(Lowering& op) {
   add_product(op, matrix_vector(op, a, op.tensor("vec")), a.dtype);
 }
 
-LowerFunction inner_product(std::string_view left, std::string_view right) {
+/// `conjugated`: of the complex conjugate of `left`.
+LowerFunction inner_product(std::string_view left, std::string_view right, bool conjugated) {
   return [=](Lowering& op) {
-    const Tensor a = op.tensor(left), b = op.tensor(right);
+    Tensor a = op.tensor(left);
+    const Tensor b = op.tensor(right);
+    if (conjugated && c10::isComplexType(a.dtype)) {
+      a.value = op.b.complex(op.b.real(a.value), op.b.negate(op.b.imag(a.value)));
+    }
     TORCH_CHECK(a.dim() == 1 && b.dim() == 1, "1D tensors expected, but got ", a.dim(), "D and ",
                 b.dim(), "D tensors");
     TORCH_CHECK(a.dtype == b.dtype, "dot : expected both vectors to have same dtype, but found ",
@@ -161,10 +166,17 @@ void int_mm(Lowering& op) {
 
 void add_matmul(Table& table) {
   const Table rows = {
-      {"mm", mm},          {"bmm", bmm},       {"addmm", addmm},
-      {"mv", mv},          {"addmv", addmv},   {"baddbmm", baddbmm},
-      {"addr", addr},      {"addbmm", addbmm}, {"dot", inner_product("self", "tensor")},
+      {"mm", mm},
+      {"bmm", bmm},
+      {"addmm", addmm},
+      {"mv", mv},
+      {"addmv", addmv},
+      {"baddbmm", baddbmm},
+      {"addr", addr},
+      {"addbmm", addbmm},
+      {"dot", inner_product("self", "tensor", false)},
       {"_int_mm", int_mm},
+      {"vdot", inner_product("self", "other", true)},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

@@ -251,6 +251,32 @@ Value* x_log_y(const Pointwise& p) {
   return p.b.select(p.is_nan(p.x[1]), p.x[1], y);
 }
 
+Value* heaviside(const Pointwise& p) {
+  for (const char* name : {"self", "values"}) {
+    TORCH_CHECK(p.op.tensor(name).dtype == p.common,
+                "heaviside is not yet implemented for tensors with different dtypes.");
+  }
+  Value* zero = p.full_int(0);
+  Value* step = p.b.select(p.b.compare(p.x[0], zero, "LT"), zero, p.full_int(1));
+  Value* y = p.b.select(p.b.compare(p.x[0], zero, "EQ"), p.x[1], step);
+  return p.is_float() ? p.b.select(p.is_nan(p.x[0]), zero, y) : y;
+}
+
+// Two real tensors of one dtype as parts.
+void complex(Lowering& op) {
+  const Tensor real = op.tensor("real"), imag = op.tensor("imag");
+  TORCH_CHECK(real.dtype == imag.dtype, "Expected object of scalar type ",
+              c10::toString(real.dtype), " but got scalar type ", c10::toString(imag.dtype),
+              " for second argument");
+  TORCH_CHECK(real.dtype == DType::Float || real.dtype == DType::Double,
+              "Expected both inputs to be Half, Float or Double tensors but got ",
+              c10::toString(real.dtype), " and ", c10::toString(imag.dtype));
+  const std::vector<Dims> shapes = {real.shape(), imag.shape()};
+  const Dims shape = broadcast_shapes(shapes);
+  op.result(op.b.complex(op.broadcast_to(real.value, shape), op.broadcast_to(imag.value, shape)),
+            ResultLayout::kOperands, {real, imag});
+}
+
 Value* copysign(const Pointwise& p) {
   Builder& b = p.b;
   const bool wide = p.compute == DType::Double;
@@ -277,6 +303,7 @@ void add_pointwise_binary(Table& table) {
        binary(kKeep, [](const Pointwise& p) { return floor_quotient(p, p.x[0], p.x[1]); })},
       {"fmod.Tensor", binary(kKeep, fmod)},
       {"remainder.Tensor", binary(kKeep, remainder)},
+      {"remainder.Scalar_Tensor", binary(kKeep, remainder)},
       {"maximum", binary(kKeep, [](const Pointwise& p) { return p.b.maximum(p.x[0], p.x[1]); })},
       {"minimum", binary(kKeep, [](const Pointwise& p) { return p.b.minimum(p.x[0], p.x[1]); })},
       {"fmax", binary(kKeep, [](const Pointwise& p) { return fmax(p, OpKind::kMaximum); })},
@@ -311,6 +338,8 @@ void add_pointwise_binary(Table& table) {
       {"logaddexp", binary(kKeep, log_add_exp)},
       {"xlogy.Tensor", binary(kFloat, x_log_y)},
       {"copysign.Tensor", binary(kFloat, copysign)},
+      {"heaviside", elementwise({"self", "values"}, kKeep, heaviside)},
+      {"complex", complex},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

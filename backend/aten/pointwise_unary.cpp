@@ -130,6 +130,22 @@ Value* square_of_itself(const Pointwise& p) {
   return p.b.multiply(p.x[0], p.x[0]);
 }
 
+// The phase; of a real number 0 or pi, and of NaN itself.
+void angle(Lowering& op) {
+  const Tensor self = op.tensor("self");
+  if (c10::isComplexType(self.dtype)) {
+    Builder& b = op.b;
+    return op.result(b.atan2(b.imag(self.value), b.real(self.value)), ResultLayout::kOperands,
+                     {self});
+  }
+  pointwise(op, {"self"}, kFloat, PointwiseResult::kCommon, [](const Pointwise& p) {
+    Value* x = p.x[0];
+    Value* phase =
+        p.b.select(p.b.compare(x, p.full(0.0), "LT"), p.full(std::numbers::pi), p.full(0.0));
+    return p.b.select(p.is_nan(x), x, phase);
+  });
+}
+
 Value* conjugate(const Pointwise& p) {
   Value* x = p.x[0];
   return p.is_complex() ? p.b.complex(p.b.real(x), p.b.negate(p.b.imag(x))) : x;
@@ -143,6 +159,7 @@ void add_pointwise_unary(Table& table) {
       {"neg", unary(kKeep, negate)},
       {"_conj_physical", unary(kKeep, conjugate)},
       {"conj_physical", unary(kKeep, conjugate)},
+      {"angle", angle},
       {"sign", unary(kKeep, sign)},
       {"sgn", unary(kKeep, sign)},
       {"bitwise_not", unary(kKeep, bitwise_not)},

@@ -123,16 +123,77 @@ LowerFunction bernoulli_of_tensor(std::string_view probability) {
   };
 }
 
-// -log(1 - u) / lambda, u in [0, 1).
+/// In (0, 1): the middle of a grid cell, so that neither end is drawn.
+Value* open_uniform(Lowering& op, const Tensor& self) {
+  Value* u = unit_uniform(op, self.shape(), self.dtype);
+  return op.b.add(u, op.b.splat(u->type, is_wide(self.dtype) ? 0x1p-54 : 0x1p-25));
+}
+
+// -log(1 - u) / lambda.
 void exponential(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self");
   check_floating(self, "exponential_");
-  Value* u = unit_uniform(op, self.shape(), self.dtype);
-  // Half a grid cell up, so that 0 is not drawn.
-  u = b.add(u, b.splat(u->type, is_wide(self.dtype) ? 0x1p-54 : 0x1p-25));
+  Value* u = open_uniform(op, self);
   Value* x = b.negate(b.log_plus_one(b.negate(u)));
   write(op, self, b.divide(x, number(op, "lambd", x)));
+}
+
+// median + sigma tan(pi (u - 1/2)).
+void cauchy(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self");
+  check_floating(self, "cauchy_");
+  Value* sigma = op.convert(op.scalar("sigma"), DType::Double);
+  b.assert_true(b.compare(sigma, b.constant(ElementType::kF64, 0.0), "GT"),
+                "cauchy_ expects sigma > 0.0");
+  Value* u = open_uniform(op, self);
+  Value* angle =
+      b.multiply(b.subtract(u, b.splat(u->type, 0.5)), b.splat(u->type, std::numbers::pi));
+  write(op, self, b.add(b.multiply(b.tan(angle), number(op, "sigma", u)), number(op, "median", u)));
+}
+
+void log_normal(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self");
+  check_floating(self, "log_normal_");
+  Value* deviation = op.convert(op.scalar("std"), DType::Double);
+  b.assert_true(b.compare(deviation, b.constant(ElementType::kF64, 0.0), "GT"),
+                "log_normal_ expects std > 0.0");
+  Value* z = standard_normal(op, self.shape(), self.dtype);
+  write(op, self, b.exponential(b.add(b.multiply(z, number(op, "std", z)), number(op, "mean", z))));
+}
+
+// Trials until the first success: ceil(log u / log(1 - p)), 1 or more.
+void geometric(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self");
+  Value* p = op.convert(op.scalar("p"), DType::Double);
+  Value* inside = b.and_(b.compare(p, b.constant(ElementType::kF64, 0.0), "GT"),
+                         b.compare(p, b.constant(ElementType::kF64, 1.0), "LT"));
+  b.assert_true(inside, "geometric_ expects p to be in (0, 1)");
+  Value* u = b.convert(open_uniform(op, self), ElementType::kF64);
+  Value* trials = b.divide(b.log(u), b.log_plus_one(b.negate(op.broadcast_to(p, self.shape()))));
+  write(op, self, b.maximum(b.ceil(trials), b.splat(trials->type, 1.0)));
+}
+
+/// A sample for each mean and standard deviation, tensors or numbers.
+void normal_of_tensors(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor mean = op.tensor("mean"), deviation = op.tensor("std");
+  const Tensor& first = mean.wrapped_number ? deviation : mean;
+  const std::vector<Dims> shapes = {mean.shape(), deviation.shape()};
+  const Dims shape = broadcast_shapes(shapes);
+  check_floating(first, "normal");
+  const DType compute = sample_type(first.dtype);
+  Value* spread = op.broadcast_to(op.convert(deviation, compute), shape);
+  Value* positive = b.compare(spread, b.splat(spread->type, 0.0), "GE");
+  b.assert_true(
+      op.reduce(positive, tpu::hlo::OpKind::kAnd, iota_dims(positive->type.rank()), false),
+      "normal expects all elements of std >= 0.0");
+  Value* z = standard_normal(op, shape, first.dtype);
+  Value* centre = op.broadcast_to(op.convert(mean, compute), shape);
+  op.result(op.convert(b.add(b.multiply(z, spread), centre), first.dtype));
 }
 
 /// from + word mod range, as PyTorch draws integers: 32-bit words for ranges below 2^32, else 64.
@@ -243,6 +304,12 @@ void add_random(Table& table) {
       {"bernoulli_.Tensor", bernoulli_of_tensor("p")},
       {"bernoulli", bernoulli_of_tensor("self")},
       {"exponential_", exponential},
+      {"cauchy_", cauchy},
+      {"log_normal_", log_normal},
+      {"geometric_", geometric},
+      {"normal.Tensor_Tensor", normal_of_tensors},
+      {"normal.Tensor_float", normal_of_tensors},
+      {"normal.float_Tensor", normal_of_tensors},
       {"random_", random_natural},
       {"random_.to", random_below},
       {"random_.from", random_between},

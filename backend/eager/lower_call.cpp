@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/eager/call.h"
+#include "backend/eager/library_operator.h"
 #include "backend/eager/result_layout.h"
 #include "backend/runtime/settings.h"
 
@@ -37,7 +38,7 @@ class ProgramBuilder : public aten::LoweringHost {
     add_results(op);
     add_assignments(op);
     builder_.ret(values_);
-    program_->may_fault = has_assertion(program_->module.main().body);
+    program_->may_fault = can_fault(program_->module.main().body);
     program_->nothing_to_run = !program_->may_fault && all_empty();
     return std::move(program_);
   }
@@ -66,6 +67,13 @@ class ProgramBuilder : public aten::LoweringHost {
         return "DEFAULT";
     }
     return "DEFAULT";
+  }
+
+  aten::LibraryCall library_call() override {
+    const auto& op = LibraryOperator::of(LibraryOperator::target_of(*call_.info().def));
+    return plan_library_call(op, call_.info().out_variant && !op.info().out_variant
+                                     ? call_.arguments().slice(0, op.num_arguments())
+                                     : call_.arguments());
   }
 
  private:
@@ -262,10 +270,12 @@ class ProgramBuilder : public aten::LoweringHost {
                        [](const Value* value) { return value->type.num_elements() == 0; });
   }
 
-  static bool has_assertion(const tpu::hlo::Block& block) {
+  // Assertions fault, and what PyTorch's kernels check.
+  static bool can_fault(const tpu::hlo::Block& block) {
     return std::any_of(block.ops().begin(), block.ops().end(), [](const auto& op) {
-      return op->kind() == tpu::hlo::OpKind::kCustomCall &&
-             op->attributes().template get<std::string>("call_target_name") == "tpu.assert";
+      if (op->kind() != tpu::hlo::OpKind::kCustomCall) return false;
+      const auto& target = op->attributes().template get<std::string>("call_target_name");
+      return target == "tpu.assert" || target.starts_with("aten.");
     });
   }
 

@@ -1,8 +1,12 @@
 #include "backend/eager/native_functions.h"
 
+#include <ATen/EmptyTensor.h>
 #include <ATen/InferSize.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
+#include <ATen/native/TensorFactories.h>
+#include <ATen/ops/_ctc_loss_backward_native.h>
+#include <ATen/ops/_ctc_loss_native.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/all.h>
 #include <ATen/ops/as_strided_native.h>
@@ -10,6 +14,8 @@
 #include <ATen/ops/is_set_to_native.h>
 #include <ATen/ops/set_native.h>
 #include <ATen/ops/unfold_native.h>
+#include <ATen/ops/view_as_complex_native.h>
+#include <ATen/ops/view_as_real_native.h>
 #include <ATen/ops/view_native.h>
 #include <c10/core/DefaultDtype.h>
 
@@ -138,6 +144,28 @@ bool has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& 
   return self.unsafeGetTensorImpl()->has_compatible_shallow_copy_type(from.key_set());
 }
 
+// A tensor that is known to be 0 and has no memory.
+at::Tensor efficient_zeros(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
+                           std::optional<at::Layout>, std::optional<at::Device>,
+                           std::optional<bool>) {
+  static at::native::ZeroTensorAllocator allocator(runtime::device());
+  const at::DispatchKeySet keys({c10::DispatchKey::PrivateUse1, c10::DispatchKey::ZeroTensor});
+  return at::detail::empty_generic(size, &allocator, keys, c10::dtype_or_default(dtype),
+                                   std::nullopt);
+}
+
+/// Attention is composed of the device's own operators: SDPBackend::math.
+int64_t sdp_choice(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                   const std::optional<at::Tensor>&, double, bool, std::optional<double>, bool) {
+  return 0;
+}
+
+at::Tensor dep_token(std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                     std::optional<at::Device>, std::optional<bool>,
+                     std::optional<at::MemoryFormat>) {
+  return make_strided({}, {}, c10::dtype_or_default(dtype));
+}
+
 void record_stream(at::Tensor& self, at::Stream stream) {
   if (self.numel() == 0) return;
   runtime::chip().hbm().record_queue(static_cast<std::byte*>(self.storage().mutable_data()),
@@ -159,6 +187,8 @@ void register_native_functions(torch::Library& m) {
   m.impl("view", at::native::view);
   m.impl("_reshape_alias", at::native::_reshape_alias);
   m.impl("unfold", at::native::unfold);
+  m.impl("view_as_real", at::native::view_as_real);
+  m.impl("view_as_complex", at::native::view_as_complex);
   m.impl("is_set_to", at::native::is_set_to);
   m.impl("_copy_from", copy_from);
   m.impl("_copy_from_and_resize", copy_from_and_resize);
@@ -166,6 +196,12 @@ void register_native_functions(torch::Library& m) {
   m.impl("equal", equal);
   m.impl("_has_compatible_shallow_copy_type", has_compatible_shallow_copy_type);
   m.impl("record_stream", record_stream);
+  m.impl("_efficientzerotensor", efficient_zeros);
+  m.impl("_make_dep_token", dep_token);
+  m.impl("_fused_sdp_choice", sdp_choice);
+  // These read the lengths and call the operator that takes them as numbers.
+  m.impl("_ctc_loss.Tensor", at::native::ctc_loss_tensor);
+  m.impl("_ctc_loss_backward.Tensor", at::native::ctc_loss_backward_tensor);
 }
 
 }  // namespace torch_tpu::eager

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/eager/call.h"
+#include "backend/eager/library_operator.h"
 #include "backend/eager/native_functions.h"
 #include "backend/eager/operator_info.h"
 #include "backend/eager/unboxed.h"
@@ -100,8 +101,10 @@ TORCH_LIBRARY_IMPL(tpu, PrivateUse1, library) {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   register_native_functions(library);
   register_data_dependent_functions(library);
+  register_host_functions(library);
   const auto schemas = schemas_by_base();
   for (const aten::OpDef& def : aten::lowering_table()) {
+    if (def.from_library) LibraryOperator::add(def);
     if (!is_own(def)) register_row(library, def, schemas);
   }
 }

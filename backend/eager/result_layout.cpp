@@ -159,6 +159,8 @@ Dims result_strides(const aten::Result& result, const Dims& shape) {
       return contiguous(shape);
     case aten::ResultLayout::kOperands:
       return like_operands(result.layout_operands, shape);
+    case aten::ResultLayout::kGiven:
+      return result.strides;
     case aten::ResultLayout::kFirstOperand: {
       const Tensor& first = result.layout_operands.at(0);
       const bool last =

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import math
 from typing import Any
 
 import torch
@@ -121,7 +122,7 @@ NARROW = frozenset(
     adaptive_avg_pool3d _adaptive_avg_pool3d addbmm index_reduce native_batch_norm _native_batch_norm_legit
     _batch_norm_with_update histc grid_sampler_2d grid_sampler_3d _unsafe_masked_index_put_accumulate index_put
     _index_put_impl_ _unsafe_index_put index_put_ scatter_add scatter_reduce index_add upsample_linear1d
-    upsample_bilinear2d upsample_bicubic2d upsample_trilinear3d
+    upsample_bilinear2d upsample_bicubic2d upsample_trilinear3d segment_reduce
     """
     )
 )
@@ -168,12 +169,27 @@ def accumulates(op: torch._ops.OpOverload, args: tuple[Any, ...], kwargs: dict[s
     return bool(args[_ACCUMULATE[name]] if len(args) > _ACCUMULATE[name] else kwargs.get("accumulate", False))
 
 
-def is_narrow(op: torch._ops.OpOverload, args: tuple[Any, ...]) -> bool:
+def is_narrow(op: torch._ops.OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """True if even sums inside of the operator may be rounded to the result's dtype."""
     name = op._schema.name.split("::")[-1]
+    if name.removeprefix("_foreach_").removesuffix("_") in ("add", "sub", "rsub"):
+        # The scaled operand is a product of its own.
+        return bool(kwargs.get("alpha", 1) != 1)
     if name in ("convolution", "_convolution", "convolution_overrideable"):
         return bool(args[6])  # transposed: scattered, not summed
     return name in NARROW or name.removesuffix("_backward") in NARROW
+
+
+def fills_inexactly(op: torch._ops.OpOverload, args: tuple[Any, ...], roundoff: float) -> bool:
+    """True if the operator stores a number that the dtype of this unit roundoff has to round."""
+    if op._schema.name.split("::")[-1] not in ("fill", "fill_", "full", "full_like", "new_full", "scalar_tensor"):
+        return False
+    return any(isinstance(a, float) and not is_representable(a, roundoff) for a in args)
+
+
+def is_representable(number: float, roundoff: float) -> bool:
+    """Whether a dtype of this unit roundoff holds the number as it is."""
+    return not math.isfinite(number) or (math.frexp(number)[0] / roundoff).is_integer()
 
 
 @functools.cache

@@ -20,7 +20,17 @@ from torch._library.custom_ops import OPDEFS
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
-from .arithmetic import Rounding, accumulates, depth_of, fan_in, is_narrow, is_view, rounding_of
+from .arithmetic import (
+    Rounding,
+    accumulates,
+    depth_of,
+    fan_in,
+    fills_inexactly,
+    is_narrow,
+    is_representable,
+    is_view,
+    rounding_of,
+)
 from .reference import undisturbed
 
 FLOAT32_ROUNDOFF = 2.0**-24
@@ -78,10 +88,14 @@ class RoundingNoise(TorchDispatchMode):
         if op.namespace not in ("aten", "prims") and (kernel := _python_kernel(op)) is not None:
             with self:
                 return kernel(*args, **kwargs)
+        if torch.Tag.pointwise in op.tags or op._opname.startswith("_foreach_"):
+            args = tree_map_only(float, self._rounded_number, args)
         rounding = Rounding.LINEAR if accumulates(op, args, kwargs) else rounding_of(op)
+        if fills_inexactly(op, args, self.arithmetic.result):
+            rounding = Rounding.ELEMENTARY
         if rounding is Rounding.EXACT:
             return op(*args, **kwargs)
-        narrow = is_narrow(op, args)
+        narrow = is_narrow(op, args, kwargs)
         decomposed = rounding is Rounding.ELEMENTARY and not narrow and not op._schema.is_mutable
         if decomposed and op in decomposition_table:
             with self:
@@ -131,6 +145,12 @@ class RoundingNoise(TorchDispatchMode):
                     result.masked_fill_(result < -self.arithmetic.largest, -math.inf)
         return out
 
+    def _rounded_number(self, number: float) -> float:
+        """A Python number may meet a tensor in the tensor's dtype, as PyTorch's promotion says."""
+        if is_representable(number, self.arithmetic.result):
+            return number
+        return number * (1 + self.arithmetic.result * float(self._draw(torch.zeros(()))))
+
     def _move_grid(self, op: Any, amount: float, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Positions in [-1, 1] become pixels by ((x + 1) n - 1) / 2: each step rounds a number of up to n, so a
         position in the middle is no better known than one at the border."""
@@ -175,7 +195,7 @@ class RoundingNoise(TorchDispatchMode):
 
     @staticmethod
     def _absolute_error(op: Any, rounding: Rounding, inner: float, inputs: list[torch.Tensor]) -> float:
-        largest = [float(t.abs().amax()) for t in inputs if t.numel()]
+        largest = [float(_wide(t).abs().amax()) for t in inputs if t.numel()]
         if not largest or not all(map(math.isfinite, largest)):
             return inner
         if rounding is Rounding.CANCELLING:
@@ -217,6 +237,11 @@ def _python_kernel(op: Any) -> Callable[..., Any] | None:
 def _is_writable(result: torch.Tensor) -> bool:
     """Whether each element has memory of its own: neither PyTorch's zeros without memory nor an expanded tensor."""
     return result.numel() > 0 and not result._is_zerotensor() and torch._debug_has_internal_overlap(result) != 1
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    """Unsigned integers have no absolute value."""
+    return tensor if _is_float(tensor) else tensor.double()
 
 
 def _writes(argument: Any) -> bool:

@@ -1,0 +1,68 @@
+// Operators whose results only PyTorch's own kernel knows the sizes of. They wait for the device,
+// run that kernel on its memory, and bring the results to the device.
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/_histogramdd_bin_edges.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/unique_consecutive.h>
+#include <ATen/ops/unique_dim.h>
+#include <ATen/ops/unique_dim_consecutive.h>
+
+#include "backend/eager/native_functions.h"
+#include "backend/runtime/device.h"
+
+namespace torch_tpu::eager {
+namespace {
+
+using std::optional;
+using Triple = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
+
+/// The tensor's memory as a tensor of the host; nothing is running that could write to it.
+at::Tensor on_host(const at::Tensor& tensor) {
+  runtime::synchronize_device();
+  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(),
+                       at::TensorOptions().dtype(tensor.scalar_type()));
+}
+
+at::Tensor on_device(const at::Tensor& tensor) {
+  return tensor.to(runtime::device());
+}
+
+Triple on_device(const Triple& results) {
+  const auto& [first, second, third] = results;
+  return {on_device(first), on_device(second), on_device(third)};
+}
+
+Triple unique_dim(const at::Tensor& self, int64_t dim, bool sorted, bool inverse, bool counts) {
+  return on_device(at::unique_dim(on_host(self), dim, sorted, inverse, counts));
+}
+
+Triple unique_dim_consecutive(const at::Tensor& self, int64_t dim, bool inverse, bool counts) {
+  return on_device(at::unique_dim_consecutive(on_host(self), dim, inverse, counts));
+}
+
+Triple unique_consecutive(const at::Tensor& self, bool inverse, bool counts,
+                          optional<int64_t> dim) {
+  return on_device(at::unique_consecutive(on_host(self), inverse, counts, dim));
+}
+
+std::vector<at::Tensor> histogram_edges(const at::Tensor& self, at::IntArrayRef bins,
+                                        optional<at::ArrayRef<double>> range,
+                                        const optional<at::Tensor>& weight, bool density) {
+  optional<at::Tensor> weights;
+  if (weight && weight->defined()) weights = on_host(*weight);
+  std::vector<at::Tensor> edges =
+      at::_histogramdd_bin_edges(on_host(self), bins, range, weights, density);
+  for (at::Tensor& edge : edges) edge = on_device(edge);
+  return edges;
+}
+
+}  // namespace
+
+void register_host_functions(torch::Library& m) {
+  m.impl("unique_dim", unique_dim);
+  m.impl("unique_dim_consecutive", unique_dim_consecutive);
+  m.impl("unique_consecutive", unique_consecutive);
+  m.impl("_histogramdd_bin_edges", histogram_edges);
+}
+
+}  // namespace torch_tpu::eager
