@@ -6,7 +6,7 @@ PyTorch's dispatcher is asked what the device registers, so the list cannot diff
 import collections
 
 import torch
-from torch_tpu import _loader
+from torch_tpu import _C, _loader
 
 
 def registered() -> dict[str, set[str]]:
@@ -30,12 +30,17 @@ def main() -> None:
     print("\n## PyTorch\n")
     print(f"The device registers {sum(map(len, operators.values()))} overloads of {len(operators)} operators.")
     print("Operators that PyTorch composes of these run too. Any other raises `NotImplementedError`.\n")
-    print("| operator | overloads | in place |\n|---|---|---|")
+    print("Most are lowered to StableHLO. `library` marks those that PyTorch's CPU kernels run as custom calls,")
+    print("on the device's memory (backend/eager/library_operator.h).\n")
+    print("| operator | overloads | in place | route |\n|---|---|---|---|")
+    from_library = {name.partition(".")[0].removesuffix("_") for name in _C.library_operators()}
     for base in sorted(operators):
         functional = base.removesuffix("_")
         if functional != base and functional in operators:
             continue  # in the row of its functional form
-        print(f"| `{base}` | {code(operators[base])} | {code(operators.get(base + '_', set()))} |")
+        in_place = code(operators.get(base + "_", set()))
+        route = "library" if functional in from_library else ""
+        print(f"| `{base}` | {code(operators[base])} | {in_place} | {route} |")
 
 
 if __name__ == "__main__":

@@ -217,6 +217,7 @@ Value* log_sigmoid_backward(const Pointwise& p) {
 
 Value* softshrink(const Pointwise& p) {
   Builder& b = p.b;
+  p.op.assert_number("lambd", "GE", 0, "softshrink: lambda must not be negative");
   Value* lambd = p.scalar("lambd");
   Value* zero = p.full(0.0);
   Value* high =

@@ -1,4 +1,5 @@
 // Convolution, transposed convolution, and their gradients: all are StableHLO convolutions.
+#include "backend/aten/indexing.h"
 #include "backend/aten/lowering_table.h"
 #include "backend/aten/reduction.h"
 
@@ -168,8 +169,9 @@ void convolution_backward(Lowering& op) {
   const std::vector<bool> wanted = op.booleans("output_mask");
   const DType dtype = input.dtype;
   if (wanted[0]) {
+    // Output padding of a stride or more is more than any input reaches.
     Value* dx = g.transposed
-                    ? forward(op, grad.value, weight.value, g, dtype)
+                    ? crop(op.b, forward(op, grad.value, weight.value, g, dtype), input.shape())
                     : adjoint(op, grad.value, weight.value, g, spatial_sizes(input.shape()), dtype);
     op.result(op.convert(dx, dtype), ResultLayout::kFirstOperand, {input});
   } else {

@@ -213,8 +213,11 @@ void take_flat(Lowering& op) {
 // Positions of the non-zero elements; their number is known (counted by the caller).
 void nonzero_static(Lowering& op) {
   const Tensor self = op.tensor("self");
-  op.result(op.b.custom_call("tpu.nonzero", {self.value},
-                             {{ElementType::kSI64, {op.integer("size"), self.dim()}}})[0]);
+  const int64_t size = op.integer("size");
+  // As PyTorch has it: the positions along one dimension lie together.
+  op.result(
+      op.b.custom_call("tpu.nonzero", {self.value}, {{ElementType::kSI64, {size, self.dim()}}})[0],
+      Dims{1, size});
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Operators that PyTorch's CPU kernels run, as custom calls on the device's memory.
 //
 // A name moves from here to a file of lowerings when StableHLO can say what it does.
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <type_traits>
 
 #include "backend/aten/lowering_table.h"
@@ -367,6 +369,19 @@ void Lowering::call_library() {
       undefined_result();
     }
   }
+}
+
+bool Lowering::has_complex_operand() const {
+  return std::ranges::any_of(arguments_, [](const Argument& argument) {
+    const auto* tensor = std::get_if<Tensor>(&argument);
+    return tensor && c10::isComplexType(tensor->dtype);
+  });
+}
+
+LowerFunction real_or_library(LowerFunction lower) {
+  return [lower = std::move(lower)](Lowering& op) {
+    op.has_complex_operand() ? op.call_library() : lower(op);
+  };
 }
 
 void add_library(Table& table) {

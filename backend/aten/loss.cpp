@@ -95,6 +95,8 @@ Value* smooth_l1_slope(const Pointwise& p) {
 
 Value* huber(const Pointwise& p) {
   Builder& b = p.b;
+  p.op.assert_number("delta", "GT", 0,
+                     "huber_loss does not support non-positive values for delta.");
   Value* delta = p.scalar("delta");
   Value* d = b.abs(b.subtract(p.x[0], p.x[1]));
   Value* near = b.multiply(p.full(0.5), b.multiply(d, d));

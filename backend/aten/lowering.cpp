@@ -114,6 +114,12 @@ void Lowering::assign(std::string_view name, Value* value) {
   assignments_.emplace_back(index_of(name), value);
 }
 
+void Lowering::assert_number(std::string_view name, std::string_view direction, double bound,
+                             std::string_view message) {
+  Value* value = convert(scalar(name), DType::Double);
+  b.assert_true(b.compare(value, b.constant(ElementType::kF64, bound), direction), message);
+}
+
 Value* Lowering::broadcast_to(Value* x, const Dims& shape) {
   const Dims& from = x->type.shape;
   if (from == shape) return x;
@@ -163,6 +169,7 @@ int64_t wrap_dim(int64_t dim, int64_t rank) {
 }
 
 Dims wrap_dims(const std::optional<Dims>& dims, int64_t rank) {
+  TORCH_CHECK(rank <= 64, "only tensors with up to 64 dims are supported");
   if (!dims || dims->empty()) return iota_dims(rank);
   Dims out;
   for (int64_t dim : *dims) {

@@ -112,6 +112,7 @@ class Lowering {
 
   // Arguments by schema name. A wrong kind is a defect of the table and throws.
   bool has(std::string_view name) const;  ///< the schema has it and it is not None
+  bool has_complex_operand() const;
   Tensor tensor(std::string_view name) const;
   std::optional<Tensor> optional_tensor(std::string_view name) const;
   TensorList tensors(std::string_view name) const;
@@ -137,6 +138,9 @@ class Lowering {
   void result(Value* value, ResultLayout layout, std::vector<Tensor> operands) {
     results_.push_back({value, layout, std::move(operands), {}});
   }
+  void result(Value* value, Dims strides) {
+    results_.push_back({value, ResultLayout::kGiven, {}, std::move(strides)});
+  }
   void undefined_result() { results_.push_back({}); }
   /// Leaves the call to PyTorch's CPU kernel, on the device's memory: `custom_call @aten.<name>`.
   void call_library();
@@ -147,6 +151,10 @@ class Lowering {
   const std::vector<Result>& results() const { return results_; }
   /// Argument index and new value.
   const std::vector<std::pair<int, Value*>>& assignments() const { return assignments_; }
+
+  /// The program faults with `message` unless `name <direction> bound` holds for a number.
+  void assert_number(std::string_view name, std::string_view direction, double bound,
+                     std::string_view message);
 
   // Building blocks that many families share.
   Value* philox_state(int64_t blocks) { return host_.philox_state(blocks); }

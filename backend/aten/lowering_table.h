@@ -26,6 +26,9 @@ struct OpDef {
 
 using Table = std::vector<OpDef>;
 
+/// `lower` for real operands; PyTorch's CPU kernel where one is complex.
+LowerFunction real_or_library(LowerFunction lower);
+
 /// All rows; built once.
 const Table& lowering_table();
 /// The row of that name, or null.

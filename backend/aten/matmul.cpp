@@ -56,15 +56,15 @@ void add_product(Lowering& op, Value* product, DType dtype) {
     return op.broadcast_to(op.convert(op.scalar(name), compute), shape);
   };
   // 1 and 0 decide the program; any other factor is an operand.
-  const double alpha = op.number_as_double("alpha"), beta = op.number_as_double("beta");
-  if (alpha != 1) product = b.multiply(product, factor("alpha"));
-  if (beta != 0) {
+  const ScalarValue alpha = op.number("alpha"), beta = op.number("beta");
+  if (!alpha.is(1)) product = b.multiply(product, factor("alpha"));
+  if (!beta.is(0)) {
     const std::vector<Dims> shapes = {self.shape(), shape};
     TORCH_CHECK(broadcast_shapes(shapes) == shape,
                 "The expanded size of the tensor must match: self ", c10::IntArrayRef(self.shape()),
                 " cannot be expanded to ", c10::IntArrayRef(shape));
     Value* addend = op.broadcast_to(op.convert(self, compute), shape);
-    product = b.add(beta == 1 ? addend : b.multiply(addend, factor("beta")), product);
+    product = b.add(beta.is(1) ? addend : b.multiply(addend, factor("beta")), product);
   }
   op.result(op.convert(product, dtype));
 }

@@ -61,6 +61,12 @@ void check_normalized_shape(const Tensor& input, const Dims& shape) {
               "], but got input of size", c10::IntArrayRef(input.shape()));
 }
 
+/// What mean and deviation are returned in, as on the CPU: the input's dtype, or a weight's where
+/// it is another.
+DType statistics_type(Lowering& op, const Tensor& input) {
+  return op.has("weight") ? op.tensor("weight").dtype : input.dtype;
+}
+
 void layer_norm(Lowering& op) {
   Builder& b = op.b;
   const Tensor input = op.tensor("input");
@@ -73,8 +79,8 @@ void layer_norm(Lowering& op) {
   if (op.has("weight")) y = b.multiply(y, spread(op, widened(op, op.tensor("weight")), x));
   if (op.has("bias")) y = b.add(y, spread(op, widened(op, op.tensor("bias")), x));
   op.result(op.convert(y, input.dtype));
-  op.result(s.mean);
-  op.result(s.inverse_deviation);
+  op.result(op.convert(s.mean, statistics_type(op, input)));
+  op.result(op.convert(s.inverse_deviation, statistics_type(op, input)));
 }
 
 void layer_norm_backward(Lowering& op) {
@@ -170,12 +176,9 @@ void batch_norm(Lowering& op) {
     y = b.add(y, spread(op, per_channel(op, op.tensor("bias").value, x), x));
   }
   op.result(op.convert(y, input.dtype), ResultLayout::kFirstOperand, {input});
-  if (training) {
-    op.result(vector_of(op, s.mean));
-    op.result(vector_of(op, s.inverse_deviation));
-  } else {
-    op.result(op.full({0}, compute_type(input.dtype), 0.0));
-    op.result(op.full({0}, compute_type(input.dtype), 0.0));
+  const DType kept = statistics_type(op, input);
+  for (Value* statistic : {s.mean, s.inverse_deviation}) {
+    op.result(training ? op.convert(vector_of(op, statistic), kept) : op.full({0}, kept, 0.0));
   }
 }
 
@@ -243,8 +246,9 @@ void group_norm(Lowering& op) {
   if (op.has("weight")) y = b.multiply(y, channel_parameter(op, "weight", y));
   if (op.has("bias")) y = b.add(y, channel_parameter(op, "bias", y));
   op.result(op.convert(b.reshape(y, input.shape()), input.dtype));
-  op.result(b.reshape(s.mean, {g.n, g.group}));
-  op.result(b.reshape(s.inverse_deviation, {g.n, g.group}));
+  for (Value* statistic : {s.mean, s.inverse_deviation}) {
+    op.result(op.convert(b.reshape(statistic, {g.n, g.group}), statistics_type(op, input)));
+  }
 }
 
 void group_norm_backward(Lowering& op) {

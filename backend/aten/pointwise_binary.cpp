@@ -335,7 +335,7 @@ void add_pointwise_binary(Table& table) {
                           kKeep, [](const Pointwise& p) { return logical(p, OpKind::kXor); },
                           PointwiseResult::kBool)},
       {"hypot", binary(kKeep, hypot)},
-      {"logaddexp", binary(kKeep, log_add_exp)},
+      {"logaddexp", real_or_library(binary(kKeep, log_add_exp))},
       {"xlogy.Tensor", binary(kFloat, x_log_y)},
       {"copysign.Tensor", binary(kFloat, copysign)},
       {"heaviside", elementwise({"self", "values"}, kKeep, heaviside)},

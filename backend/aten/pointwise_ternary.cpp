@@ -56,6 +56,8 @@ void masked_fill(Lowering& op) {
   TORCH_CHECK(value.dim() == 0,
               "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
               value.dim(), " dimension(s).");
+  TORCH_CHECK(!c10::isComplexType(value.dtype) || c10::isComplexType(self.dtype),
+              "value cannot be converted to type ", c10::toString(self.dtype), " without overflow");
   const std::vector<Dims> shapes = {self.shape(), mask.shape()};
   const Dims shape = broadcast_shapes(shapes);
   Value* fill = op.broadcast_to(op.convert(value, self.dtype), shape);
@@ -88,13 +90,15 @@ void add_pointwise_ternary(Table& table) {
   const Table rows = {
       {"addcmul", elementwise({"self", "tensor1", "tensor2"}, kKeep, add_product)},
       {"addcdiv", elementwise({"self", "tensor1", "tensor2"}, kKeep, add_quotient)},
-      {"lerp.Scalar", elementwise({"self", "end"}, kKeep,
-                                  [](const Pointwise& p) {
-                                    return interpolate(p, p.x[0], p.x[1], p.scalar("weight"));
-                                  })},
-      {"lerp.Tensor",
-       elementwise({"self", "end", "weight"}, kKeep,
-                   [](const Pointwise& p) { return interpolate(p, p.x[0], p.x[1], p.x[2]); })},
+      {"lerp.Scalar", real_or_library(elementwise({"self", "end"}, kKeep,
+                                                  [](const Pointwise& p) {
+                                                    return interpolate(p, p.x[0], p.x[1],
+                                                                       p.scalar("weight"));
+                                                  }))},
+      {"lerp.Tensor", real_or_library(elementwise({"self", "end", "weight"}, kKeep,
+                                                  [](const Pointwise& p) {
+                                                    return interpolate(p, p.x[0], p.x[1], p.x[2]);
+                                                  }))},
       {"where.self", where},
       {"masked_fill.Scalar", masked_fill},
       {"masked_fill.Tensor", masked_fill},

@@ -20,9 +20,9 @@ LowerFunction float_function(OpKind kind) {
 
 /// A function of the chlo dialect, which the compiler fuses like any other.
 LowerFunction chlo_function(std::string_view name) {
-  return unary(kFloat, [target = "chlo." + std::string(name)](const Pointwise& p) {
+  return real_or_library(unary(kFloat, [target = "chlo." + std::string(name)](const Pointwise& p) {
     return p.b.custom_call(target, {p.x[0]}, {p.x[0]->type})[0];
-  });
+  }));
 }
 
 /// Rounding is the identity on integers.
@@ -39,6 +39,17 @@ Value* trunc(const Pointwise& p, Value* x) {
 Value* absolute(const Pointwise& p) {
   return c10::isIntegralType(p.common, true) && !c10::isSignedType(p.common) ? p.x[0]
                                                                              : p.b.abs(p.x[0]);
+}
+
+/// Of a complex number a real one.
+void magnitude(Lowering& op) {
+  const Tensor self = op.tensor("self");
+  if (!c10::isComplexType(self.dtype)) {
+    return pointwise(op, {"self"}, kKeep, PointwiseResult::kCommon, absolute);
+  }
+  TORCH_CHECK(!op.op_name().ends_with("abs_"),
+              "In-place abs is not supported for complex tensors.");
+  op.result(op.b.abs(self.value), ResultLayout::kOperands, {self});
 }
 
 Value* sign(const Pointwise& p) {
@@ -126,10 +137,6 @@ Value* signbit(const Pointwise& p) {
   return p.b.compare(pattern, p.b.splat({bits, p.shape}, int64_t{0}), "LT");
 }
 
-Value* square_of_itself(const Pointwise& p) {
-  return p.b.multiply(p.x[0], p.x[0]);
-}
-
 // The phase; of a real number 0 or pi, and of NaN itself.
 void angle(Lowering& op) {
   const Tensor self = op.tensor("self");
@@ -155,19 +162,19 @@ Value* conjugate(const Pointwise& p) {
 
 void add_pointwise_unary(Table& table) {
   const Table rows = {
-      {"abs", unary(kKeep, absolute)},
+      {"abs", magnitude},
       {"neg", unary(kKeep, negate)},
       {"_conj_physical", unary(kKeep, conjugate)},
-      {"conj_physical", unary(kKeep, conjugate)},
+      {"conj_physical.out", unary(kKeep, conjugate)},
+      {"conj_physical_", unary(kKeep, conjugate)},
       {"angle", angle},
       {"sign", unary(kKeep, sign)},
-      {"sgn", unary(kKeep, sign)},
+      {"sgn", real_or_library(unary(kKeep, sign))},
       {"bitwise_not", unary(kKeep, bitwise_not)},
       {"logical_not",
        unary(
            kKeep, [](const Pointwise& p) { return p.b.compare(p.x[0], p.full_int(0), "EQ"); },
            PointwiseResult::kBool)},
-      {"square", unary(Promotion::kBoolToLong, square_of_itself)},
       {"exp", float_function(OpKind::kExponential)},
       {"expm1", float_function(OpKind::kExponentialMinusOne)},
       {"exp2", unary(kFloat, exp2)},

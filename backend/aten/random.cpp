@@ -61,6 +61,9 @@ void uniform(Lowering& op) {
   Value* u = unit_uniform(op, self.shape(), self.dtype);
   Value* from = number(op, "from", u);
   Value* to = number(op, "to", u);
+  b.assert_true(b.compare(op.convert(op.scalar("from"), DType::Double),
+                          op.convert(op.scalar("to"), DType::Double), "LE"),
+                "uniform_ expects to return a [from, to) range, but found from > to");
   Value* x = op.convert(b.add(from, b.multiply(u, b.subtract(to, from))), self.dtype);
   Value* to_rounded = op.convert(to, self.dtype);
   Value* overflow = b.and_(b.compare(x, to_rounded, "GE"), b.compare(from, to, "LT"));
@@ -88,9 +91,7 @@ void normal(Lowering& op) {
   const Tensor self = op.tensor("self");
   check_floating(self, "normal_");
   Value* z = standard_normal(op, self.shape(), self.dtype);
-  Value* deviation = op.convert(op.scalar("std"), DType::Double);
-  b.assert_true(b.compare(deviation, b.constant(ElementType::kF64, 0.0), "GE"),
-                "normal expects std >= 0.0");
+  op.assert_number("std", "GE", 0, "normal expects std >= 0.0");
   write(op, self, b.add(b.multiply(z, number(op, "std", z)), number(op, "mean", z)));
 }
 
@@ -134,6 +135,7 @@ void exponential(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self");
   check_floating(self, "exponential_");
+  op.assert_number("lambd", "GT", 0, "exponential_ expects lambda > 0.0");
   Value* u = open_uniform(op, self);
   Value* x = b.negate(b.log_plus_one(b.negate(u)));
   write(op, self, b.divide(x, number(op, "lambd", x)));
@@ -144,9 +146,7 @@ void cauchy(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self");
   check_floating(self, "cauchy_");
-  Value* sigma = op.convert(op.scalar("sigma"), DType::Double);
-  b.assert_true(b.compare(sigma, b.constant(ElementType::kF64, 0.0), "GT"),
-                "cauchy_ expects sigma > 0.0");
+  op.assert_number("sigma", "GT", 0, "cauchy_ expects sigma > 0.0");
   Value* u = open_uniform(op, self);
   Value* angle =
       b.multiply(b.subtract(u, b.splat(u->type, 0.5)), b.splat(u->type, std::numbers::pi));
@@ -157,9 +157,7 @@ void log_normal(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self");
   check_floating(self, "log_normal_");
-  Value* deviation = op.convert(op.scalar("std"), DType::Double);
-  b.assert_true(b.compare(deviation, b.constant(ElementType::kF64, 0.0), "GT"),
-                "log_normal_ expects std > 0.0");
+  op.assert_number("std", "GT", 0, "log_normal_ expects std > 0.0");
   Value* z = standard_normal(op, self.shape(), self.dtype);
   write(op, self, b.exponential(b.add(b.multiply(z, number(op, "std", z)), number(op, "mean", z))));
 }
@@ -169,9 +167,8 @@ void geometric(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self");
   Value* p = op.convert(op.scalar("p"), DType::Double);
-  Value* inside = b.and_(b.compare(p, b.constant(ElementType::kF64, 0.0), "GT"),
-                         b.compare(p, b.constant(ElementType::kF64, 1.0), "LT"));
-  b.assert_true(inside, "geometric_ expects p to be in (0, 1)");
+  op.assert_number("p", "GT", 0, "geometric_ expects p to be in (0, 1)");
+  op.assert_number("p", "LT", 1, "geometric_ expects p to be in (0, 1)");
   Value* u = b.convert(open_uniform(op, self), ElementType::kF64);
   Value* trials = b.divide(b.log(u), b.log_plus_one(b.negate(op.broadcast_to(p, self.shape()))));
   write(op, self, b.maximum(b.ceil(trials), b.splat(trials->type, 1.0)));
@@ -291,15 +288,15 @@ void native_dropout(Lowering& op) {
 }
 
 Value* native_dropout_backward(const Pointwise& p) {
-  return p.b.multiply(p.b.multiply(p.x[0], p.x[1]), p.scalar("scale"));
+  return p.b.multiply(p.b.multiply(p.x[0], p.x[1]), p.x[2]);
 }
 
 }  // namespace
 
 void add_random(Table& table) {
   const Table rows = {
-      {"uniform_", uniform},
-      {"normal_", normal},
+      {"uniform_", real_or_library(uniform)},
+      {"normal_", real_or_library(normal)},
       {"bernoulli_.float", bernoulli_of_number},
       {"bernoulli_.Tensor", bernoulli_of_tensor("p")},
       {"bernoulli", bernoulli_of_tensor("self")},
@@ -316,7 +313,7 @@ void add_random(Table& table) {
       {"randperm.generator_out", permutation},
       {"native_dropout", native_dropout},
       {"native_dropout_backward",
-       elementwise({"grad_output", "mask"}, Promotion::kDefault, native_dropout_backward)},
+       elementwise({"grad_output", "mask", "scale"}, Promotion::kDefault, native_dropout_backward)},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

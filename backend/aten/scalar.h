@@ -22,6 +22,7 @@ struct ScalarValue {
   static ScalarValue of(std::complex<double> value) { return {Kind::kComplex, 0, value}; }
 
   bool is_integral() const { return kind == Kind::kBool || kind == Kind::kInt; }
+  bool is(double value) const { return to_double() == value && number.imag() == 0; }
   double to_double() const { return is_integral() ? static_cast<double>(integer) : number.real(); }
   int64_t to_int() const { return is_integral() ? integer : static_cast<int64_t>(number.real()); }
 

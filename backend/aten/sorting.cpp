@@ -79,6 +79,8 @@ void search_sorted(Lowering& op) {
 
 void bucketize(Lowering& op) {
   const Tensor self = op.tensor("self"), boundaries = op.tensor("boundaries");
+  TORCH_CHECK(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
+              boundaries.dim(), ")");
   const std::vector<Promoted> seen = {boundaries.promoted(), self.promoted()};
   const DType common = result_type(seen);
   const DType out = op.boolean("out_int32") ? DType::Int : DType::Long;

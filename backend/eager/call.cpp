@@ -3,6 +3,8 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 
+#include <algorithm>
+
 #include "backend/eager/native_functions.h"
 #include "backend/eager/program_cache.h"
 #include "backend/runtime/device.h"
@@ -93,7 +95,10 @@ Call::Call(const OperatorInfo& info, c10::ArrayRef<c10::IValue> arguments)
 void Call::add_argument(int index) {
   const c10::IValue& value = arguments_[index];
   const ArgumentKind kind = info_.kinds[index];
-  if (kind == ArgumentKind::kIgnored || kind == ArgumentKind::kGenerator) return;
+  if (kind == ArgumentKind::kIgnored || kind == ArgumentKind::kGenerator) {
+    if (value.isDevice()) runtime::check_device(value.toDevice());
+    return;
+  }
   if (value.isNone()) {
     key_.push(tagged(Tag::kNone));
     return;
@@ -223,9 +228,26 @@ void replace_masks(c10::IValue* arguments) {
   arguments[1] = positions_of_masks(arguments[1].toOptionalTensorList(), arguments[0].toTensor());
 }
 
+bool is_lazy(const c10::IValue& value) {
+  constexpr c10::DispatchKeySet kLazy({c10::DispatchKey::Conjugate, c10::DispatchKey::Negative});
+  return value.isTensor() && value.toTensor().defined() &&
+         value.toTensor().key_set().has_any(kLazy);
+}
+
+c10::IValue resolve(const c10::IValue& value) {
+  return value.toTensor().resolve_conj().resolve_neg();
+}
+
 }  // namespace
 
 FreshResults execute(const OperatorInfo& info, std::span<c10::IValue> values) {
+  if (std::ranges::any_of(values, is_lazy)) {
+    // PyTorch lets some operators (dot, mm) see lazy conjugates, in case they know what to do.
+    c10::SmallVector<c10::IValue, 8> resolved;
+    for (const c10::IValue& value : values)
+      resolved.push_back(is_lazy(value) ? resolve(value) : value);
+    return execute(info, {resolved.data(), resolved.size()});
+  }
   const c10::ArrayRef<c10::IValue> arguments(values.data(), values.size());
   return runtime::translating([&] {
     if (info.def->takes_masks) replace_masks(values.data());

@@ -1,5 +1,6 @@
 // Operators whose results' sizes depend on the data.
 #include <ATen/ExpandUtils.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/Resize.h>
@@ -49,6 +50,9 @@ at::Tensor select_masked(const at::Tensor& self, const at::Tensor& mask) {
 }
 
 at::Tensor& select_masked_out(const at::Tensor& self, const at::Tensor& mask, at::Tensor& out) {
+  at::assert_no_internal_overlap(out);
+  at::assert_no_overlap(out, self);
+  at::assert_no_overlap(out, mask);
   return replace(out, select_masked(self, mask));
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "emulator/base/error.h"
 #include "emulator/compiler/kernels/kernel.h"
@@ -27,11 +28,6 @@ struct PlainDispatch {
       c10::DispatchKeySet({c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot})};
   c10::impl::ExcludeDispatchKeyGuard below_autocast{c10::autocast_dispatch_keyset};
 };
-
-std::map<std::string, LibraryOperator, std::less<>>& operators() {
-  static auto* table = new std::map<std::string, LibraryOperator, std::less<>>;
-  return *table;
-}
 
 c10::OperatorHandle find(const aten::OpDef& def) {
   const std::string name(def.name);
@@ -198,9 +194,7 @@ c10::IValue copy_of(const c10::IValue& value) {
 
 }  // namespace
 
-LibraryOperator::LibraryOperator(const aten::OpDef& def)
-    : handle_(find(def)),
-      has_meta_kernel_(handle_.hasKernelForDispatchKey(c10::DispatchKey::Meta)) {
+LibraryOperator::LibraryOperator(const aten::OpDef& def) : handle_(find(def)) {
   info_ = describe(handle_.schema(), def);
   for (const c10::Argument& argument : handle_.schema().arguments()) {
     num_arguments_ += !argument.is_out();
@@ -208,15 +202,23 @@ LibraryOperator::LibraryOperator(const aten::OpDef& def)
   draws_ = std::ranges::find(info_->kinds, ArgumentKind::kGenerator) != info_->kinds.end();
 }
 
-const LibraryOperator& LibraryOperator::of(std::string_view target) {
-  const auto found = operators().find(target);
-  TORCH_INTERNAL_ASSERT(found != operators().end(), "the library has no ", target);
-  return found->second;
+const LibraryOperator& LibraryOperator::of(const aten::OpDef& def) {
+  static std::mutex mutex;
+  static auto* made = new std::map<const aten::OpDef*, LibraryOperator>;  // threads outlive statics
+  const std::lock_guard lock(mutex);
+  const auto found = made->find(&def);
+  return found != made->end() ? found->second
+                              : made->emplace(&def, LibraryOperator(def)).first->second;
 }
 
-void LibraryOperator::add(const aten::OpDef& def) {
-  operators().emplace(target_of(def), LibraryOperator(def));
-  tpu::compiler::register_custom_call(target_of(def), run);
+const LibraryOperator& LibraryOperator::of(std::string_view target) {
+  const aten::OpDef* def = aten::find_op(target.substr(target.find('.') + 1));
+  TORCH_INTERNAL_ASSERT(def, "the library has no ", target);
+  return of(*def);
+}
+
+void register_library() {
+  tpu::compiler::register_custom_call("aten.*", run);
 }
 
 std::vector<at::Tensor> LibraryOperator::call(torch::jit::Stack arguments,

@@ -23,18 +23,16 @@ class LibraryOperator {
  public:
   explicit LibraryOperator(const aten::OpDef& def);
 
-  /// Of a row of the table or a custom call's target.
+  /// Of a row of the table, whether all its calls go to the library or some; or of a custom call's
+  /// target. Made on first use.
+  static const LibraryOperator& of(const aten::OpDef& def);
   static const LibraryOperator& of(std::string_view target);
   static std::string target_of(const aten::OpDef& def) { return "aten." + std::string(def.name); }
-  /// Makes `custom_call @aten.<name>` known to the compiler. At start-up.
-  static void add(const aten::OpDef& def);
 
   const OperatorInfo& info() const { return *info_; }
   /// Arguments without those that are only written.
   int num_arguments() const { return num_arguments_; }
   bool draws() const { return draws_; }
-  /// PyTorch knows the results' shapes without computing them.
-  bool has_meta_kernel() const { return has_meta_kernel_; }
 
   /// Calls PyTorch with tensors of another device than this backend's. `arguments` are the first
   /// `num_arguments()`; what the operator writes is copied before. Returns the written arguments
@@ -46,8 +44,11 @@ class LibraryOperator {
   std::unique_ptr<OperatorInfo> info_;
   c10::OperatorHandle handle_;
   int num_arguments_ = 0;
-  bool draws_ = false, has_meta_kernel_ = false;
+  bool draws_ = false;
 };
+
+/// Makes `custom_call @aten.<name>` known to the compiler. At start-up.
+void register_library();
 
 /// The results of a call on the device with these arguments.
 aten::LibraryCall plan_library_call(const LibraryOperator& op,

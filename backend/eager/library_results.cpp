@@ -4,6 +4,8 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
 
+#include <string_view>
+
 #include "backend/eager/library_operator.h"
 #include "backend/runtime/device.h"
 
@@ -80,9 +82,15 @@ std::vector<at::Tensor> attempt(const LibraryOperator& op, c10::ArrayRef<c10::IV
   return op.call(std::move(replaced), out_dtypes, kind == StandIn::kMeta ? at::kMeta : at::kCPU);
 }
 
+/// LAPACK takes pivots for positions from 1 on, and does not look whether they are.
+bool reads_positions(const LibraryOperator& op) {
+  const std::string_view name = op.info().def->name;
+  return name == "lu_unpack" || name == "linalg_lu_solve" || name == "linalg_ldl_solve";
+}
+
 std::vector<at::Tensor> results_of(const LibraryOperator& op,
                                    c10::ArrayRef<c10::IValue> arguments) {
-  if (op.has_meta_kernel()) return attempt(op, arguments, StandIn::kMeta);
+  if (reads_positions(op)) return attempt(op, arguments, StandIn::kMeta);
   try {
     return attempt(op, arguments, StandIn::kInvented);
   } catch (const c10::Error&) {

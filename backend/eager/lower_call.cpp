@@ -70,7 +70,7 @@ class ProgramBuilder : public aten::LoweringHost {
   }
 
   aten::LibraryCall library_call() override {
-    const auto& op = LibraryOperator::of(LibraryOperator::target_of(*call_.info().def));
+    const auto& op = LibraryOperator::of(*call_.info().def);
     return plan_library_call(op, call_.info().out_variant && !op.info().out_variant
                                      ? call_.arguments().slice(0, op.num_arguments())
                                      : call_.arguments());

@@ -42,15 +42,18 @@ void check_options(optional<Layout> layout, optional<bool> pin_memory) {
 }
 
 at::Tensor empty_strided(IntArrayRef size, IntArrayRef stride, optional<ScalarType> dtype,
-                         optional<Layout> layout, optional<c10::Device>,
+                         optional<Layout> layout, optional<c10::Device> device,
                          optional<bool> pin_memory) {
   check_options(layout, pin_memory);
+  runtime::check_device(device);
   return make_strided(size, stride, dtype.value_or(c10::get_default_dtype_as_scalartype()));
 }
 
 at::Tensor empty(IntArrayRef size, optional<ScalarType> dtype, optional<Layout> layout,
-                 optional<c10::Device>, optional<bool> pin_memory, optional<MemoryFormat> format) {
+                 optional<c10::Device> device, optional<bool> pin_memory,
+                 optional<MemoryFormat> format) {
   check_options(layout, pin_memory);
+  runtime::check_device(device);
   const ScalarType type = dtype.value_or(c10::get_default_dtype_as_scalartype());
   if (format == MemoryFormat::ChannelsLast) {
     return make_strided(size, c10::get_channels_last_strides_2d(size), type);

@@ -60,6 +60,12 @@ bool is_own(const aten::OpDef& def) {
   return def.name.starts_with("tpu::");
 }
 
+/// An out= form, which is not differentiated.
+bool is_written_only(const c10::FunctionSchema& schema) {
+  return std::any_of(schema.arguments().begin(), schema.arguments().end(),
+                     [](const c10::Argument& argument) { return argument.is_out(); });
+}
+
 void register_row(torch::Library& library, const aten::OpDef& def,
                   const std::map<std::string, std::vector<c10::OperatorHandle>>& schemas) {
   const std::string name(def.name);
@@ -68,6 +74,12 @@ void register_row(torch::Library& library, const aten::OpDef& def,
   const std::string suffix = dot == std::string::npos ? "" : name.substr(dot + 1);
   const auto op =
       c10::Dispatcher::singleton().findSchemaOrThrow(("aten::" + base).c_str(), suffix.c_str());
+  // Such an operator is differentiated through its parts; with a kernel of ours its gradient is
+  // lost.
+  TORCH_INTERNAL_ASSERT(
+      !op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) ||
+          op.hasKernelForDispatchKey(c10::DispatchKey::Autograd) || is_written_only(op.schema()),
+      name, " is composed by PyTorch, which differentiates its parts: it must have no row");
   library.impl(name.c_str(), generic_kernel(op.schema(), def));
   const auto variants = schemas.find(base);
   if (variants == schemas.end()) return;
@@ -100,11 +112,11 @@ TORCH_LIBRARY_IMPL(tpu, PrivateUse1, library) {
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   register_native_functions(library);
+  register_library();
   register_data_dependent_functions(library);
   register_host_functions(library);
   const auto schemas = schemas_by_base();
   for (const aten::OpDef& def : aten::lowering_table()) {
-    if (def.from_library) LibraryOperator::add(def);
     if (!is_own(def)) register_row(library, def, schemas);
   }
 }

@@ -144,3 +144,12 @@ def test_a_negative_deviation_is_refused():
     with pytest.raises(RuntimeError, match=r"normal expects std >= 0\.0"):
         torch.empty(3, device="tpu").normal_(0, -1).cpu()
     assert torch.empty(3, device="tpu").normal_(2, 0).tolist() == [2, 2, 2]
+
+
+def test_a_process_has_one_device():
+    for make in (torch.ones, torch.empty, torch.arange):
+        with pytest.raises(ValueError, match="one TPU"):
+            make(2, device="tpu:7")
+    with pytest.raises(ValueError, match="one TPU"):
+        torch.ones(2).to("tpu:7")
+    assert torch.ones(2, device="tpu:0").sum().item() == 2

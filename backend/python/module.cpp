@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "backend/aten/lowering_table.h"
 #include "backend/eager/program_cache.h"
 #include "backend/python/source_location.h"
 #include "backend/runtime/device.h"
@@ -143,6 +144,16 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
   bind_settings(module);
   bind_random(module);
   module.def("cache_stats", wrap_pybind_function(cache_stats));
+  module.def(
+      "library_operators",
+      [] {
+        std::vector<std::string> names;
+        for (const torch_tpu::aten::OpDef& def : torch_tpu::aten::lowering_table()) {
+          if (def.from_library) names.emplace_back(def.name);
+        }
+        return names;
+      },
+      "Operators that PyTorch's CPU kernels run on the device's memory.");
   module.def("source_location", &torch_tpu::python::source_location);
   runtime::set_source_location_provider(&torch_tpu::python::source_location);
 }

@@ -64,4 +64,10 @@ void set_source_location_provider(std::string (*provider)()) {
   location_provider.store(provider, std::memory_order_release);
 }
 
+void check_device(std::optional<c10::Device> device) {
+  TORCH_CHECK_VALUE(!device || device->index() <= 0, "this process has one TPU, tpu:0; got ",
+                    *device,
+                    ". Use one process for each device (torchrun, or the spawn start method)");
+}
+
 }  // namespace torch_tpu::runtime

@@ -18,6 +18,8 @@ inline constexpr c10::DeviceType kDeviceType = c10::DeviceType::PrivateUse1;
 inline c10::Device device() {
   return {kDeviceType, 0};
 }
+/// Raises ValueError for an index other than 0: a process has one device.
+void check_device(std::optional<c10::Device> device);
 
 /// The chip, created on first use as TORCH_TPU_EMULATOR_CHIP says (default v6e). Throws
 /// RuntimeError after a fork.

@@ -62,8 +62,8 @@ _LINEAR = words(
 
 _PRODUCT = words(
     """
-    mm bmm dot vdot mv linear matmul convolution convolution_backward _convolution _trilinear _cdist_forward_
-    convolution_overrideable mkldnn_convolution slow_conv3d thnn_conv2d einsum _conv_depthwise2d
+    mm _foreach_mm bmm addbmm dot vdot mv linear matmul convolution convolution_backward _convolution _trilinear
+    _cdist_forward_ convolution_overrideable mkldnn_convolution slow_conv3d thnn_conv2d einsum _conv_depthwise2d
     slow_conv_transpose2d slow_conv_dilated2d _slow_conv2d_forward _slow_conv2d_backward
     """
 )
@@ -73,10 +73,13 @@ _NORMWISE = words(
     _linalg_svd linalg_eig _linalg_eigvals linalg_eigvals _linalg_eigh linalg_cholesky_ex cholesky linalg_qr geqrf
     orgqr linalg_householder_product linalg_lu_factor_ex linalg_lu linalg_lu_solve lu_unpack _linalg_solve_ex
     linalg_inv_ex inverse _linalg_det _linalg_slogdet linalg_lstsq linalg_ldl_factor_ex linalg_ldl_solve
-    linalg_solve_triangular triangular_solve cholesky_inverse cholesky_solve ormqr linalg_matrix_exp _fft_c2c
-    _fft_r2c _fft_c2r _linalg_check_errors histc
+    linalg_solve_triangular linalg_pinv triangular_solve cholesky_inverse cholesky_solve ormqr linalg_matrix_exp
+    _fft_c2c _fft_r2c _fft_c2r _linalg_check_errors histc
     """
 )
+
+PRODUCTS_INSIDE = frozenset(["linalg_pinv"])
+"""Of the matrix decompositions: those that multiply what they have decomposed, at the declared precision."""
 
 _COORDINATES = words(
     """

@@ -21,6 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
 from .arithmetic import (
+    PRODUCTS_INSIDE,
     Rounding,
     accumulates,
     depth_of,
@@ -137,8 +138,10 @@ class RoundingNoise(TorchDispatchMode):
                 if rounding in (Rounding.COORDINATES, Rounding.CANCELLING):
                     numbers = [t for t in tree_flatten((args, kwargs))[0] if isinstance(t, torch.Tensor)]
                     result.add_(self._draw(result) * self._absolute_error(op, rounding, inner, numbers))
+                if op._opname in PRODUCTS_INSIDE and result.numel():
+                    result.add_(self.arithmetic.product * float(result.abs().amax()) * self._draw(result))
                 if scale is not None:
-                    error = self._sum_error(op, rounding, inner, args, results)
+                    error = self._sum_error(op, rounding, inner, args, [result])
                     result.add_(self._draw(result) * scale[number] * error)
                 if not result.is_complex():
                     result.masked_fill_(result > self.arithmetic.largest, math.inf)

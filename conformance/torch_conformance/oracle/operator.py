@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
 from ..tensors import WIDE, copied, host, same_bits, tensors_of, to_device, widened
@@ -150,6 +151,18 @@ def results_of(out: Any) -> list[torch.Tensor]:
     return leaves
 
 
+class Draws(TorchDispatchMode):
+    """While active, notes whether an operator takes random numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn = False
+
+    def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.drawn = self.drawn or torch.Tag.nondeterministic_seeded in op.tags
+        return op(*args, **(kwargs or {}))
+
+
 class Sample:
     """A call and what is right for it. References are computed once, on first use."""
 
@@ -177,6 +190,13 @@ class Sample:
                 return self.function(arguments)
         except Exception as error:  # to be compared with the device's
             return error
+
+    @functools.cached_property
+    def draws(self) -> bool:
+        """Whether the call takes random numbers (dropout): each device has its own."""
+        with undisturbed(), Draws() as seen:
+            self.function(self.arguments.copy())
+        return seen.drawn
 
     def written(self) -> list[bool]:
         """Which of the arguments' tensors the operator writes, on the CPU."""
@@ -220,9 +240,15 @@ class Sample:
             return [host(t).clone() for t in self.gauged(self.function(arguments), arguments)]
 
     def spread(self, runs: int) -> list[torch.Tensor]:
+        exact = self.exact
         if self.typed:
-            return [torch.zeros(t.shape, dtype=torch.float64) for t in self.exact]
-        return spread_of(self._wide_run, self.exact, arithmetic_for(self._dtype(), self.float32_matmul), runs)
+            # How far float64 runs are moved says how far typed ones may be, where there is such a run.
+            try:
+                with undisturbed():
+                    exact = self._wide_run()
+            except (RuntimeError, ValueError):
+                return [torch.zeros(t.shape, dtype=torch.float64) for t in self.exact]
+        return spread_of(self._wide_run, exact, arithmetic_for(self._dtype(), self.float32_matmul), runs)
 
     def derivative(self, derive: Derive) -> tuple[list[torch.Tensor], Callable[[int], list[torch.Tensor]]]:
         """The reference of a derivative, and a function for its spread."""

@@ -50,7 +50,8 @@ using Kernel = void (*)(const KernelCall& call);
 /// The kernel for an op; null if it has none. custom_call is looked up by its target instead.
 Kernel find_kernel(hlo::OpKind kind);
 Kernel find_custom_call(std::string_view target);
-/// Adds a target. Call at start-up; the last registration of a name wins.
+/// Adds a target, or with `name.*` all that start with `name.` and have no kernel of their own.
+/// Call at start-up; the last registration of a name wins.
 void register_custom_call(std::string_view target, Kernel kernel);
 
 }  // namespace tpu::compiler

@@ -89,7 +89,10 @@ class CustomCalls {
 
   Kernel find(std::string_view target) {
     std::lock_guard lock(mutex_);
-    const auto found = table_.find(target);
+    auto found = table_.find(target);
+    if (found == table_.end()) {
+      found = table_.find(std::string(target.substr(0, target.find('.') + 1)) + "*");
+    }
     return found == table_.end() ? nullptr : found->second;
   }
 
