@@ -90,7 +90,6 @@ constexpr std::array kOperators = std::to_array<std::string_view>({
     "linalg_inv_ex",
     "linalg_ldl_factor_ex",
     "linalg_ldl_solve",
-    "linalg_lstsq",
     "linalg_lu",
     "linalg_lu_factor_ex",
     "linalg_lu_solve",

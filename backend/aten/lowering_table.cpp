@@ -7,11 +7,13 @@ namespace torch_tpu::aten {
 const Table& lowering_table() {
   static const Table table = [] {
     Table rows;
-    for (auto* add_family :
-         {add_pointwise_unary, add_pointwise_binary, add_pointwise_ternary, add_activation,
-          add_comparison, add_reduction, add_softmax, add_normalization, add_loss, add_matmul,
-          add_convolution, add_pooling, add_indexing, add_scatter, add_shape, add_sorting,
-          add_factory, add_random, add_library}) {
+    for (auto* add_family : {add_pointwise_unary, add_pointwise_binary, add_pointwise_ternary,
+                             add_activation,      add_comparison,       add_reduction,
+                             add_softmax,         add_normalization,    add_loss,
+                             add_matmul,          add_convolution,      add_pooling,
+                             add_indexing,        add_scatter,          add_shape,
+                             add_sorting,         add_factory,          add_random,
+                             add_recurrent,       add_library}) {
       add_family(rows);
     }
     return rows;

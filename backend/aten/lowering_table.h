@@ -53,6 +53,7 @@ void add_shape(Table& table);
 void add_sorting(Table& table);
 void add_factory(Table& table);
 void add_random(Table& table);
+void add_recurrent(Table& table);
 void add_library(Table& table);
 
 }  // namespace torch_tpu::aten

@@ -1,8 +1,11 @@
 // Operators whose results only PyTorch's own kernel knows the sizes of. They wait for the device,
 // run that kernel on its memory, and bring the results to the device.
 #include <ATen/core/Tensor.h>
+#include <ATen/native/Resize.h>
 #include <ATen/ops/_histogramdd_bin_edges.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/linalg_lstsq.h>
 #include <ATen/ops/unique_consecutive.h>
 #include <ATen/ops/unique_dim.h>
 #include <ATen/ops/unique_dim_consecutive.h>
@@ -14,6 +17,8 @@ namespace torch_tpu::eager {
 namespace {
 
 using std::optional;
+using LeastSquares = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+using LeastSquaresOut = std::tuple<at::Tensor&, at::Tensor&, at::Tensor&, at::Tensor&>;
 using Triple = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 
 /// The tensor's memory as a tensor of the host; nothing is running that could write to it.
@@ -25,6 +30,17 @@ at::Tensor on_host(const at::Tensor& tensor) {
 
 at::Tensor on_device(const at::Tensor& tensor) {
   return tensor.to(runtime::device());
+}
+
+/// With its strides.
+at::Tensor like_on_device(const at::Tensor& tensor) {
+  const auto options = tensor.options().device(runtime::device());
+  return at::empty_strided(tensor.sizes(), tensor.strides(), options).copy_(tensor);
+}
+
+at::Tensor& replace(at::Tensor& out, const at::Tensor& result) {
+  at::native::resize_output(out, result.sizes());
+  return out.copy_(result);
 }
 
 Triple on_device(const Triple& results) {
@@ -45,6 +61,24 @@ Triple unique_consecutive(const at::Tensor& self, bool inverse, bool counts,
   return on_device(at::unique_consecutive(on_host(self), inverse, counts, dim));
 }
 
+// There are no residuals where the matrix turns out to lack rank.
+LeastSquares least_squares(const at::Tensor& self, const at::Tensor& b, optional<double> rcond,
+                           optional<std::string_view> driver) {
+  const auto [solution, residuals, rank, singular_values] =
+      at::linalg_lstsq(on_host(self), on_host(b), rcond, driver);
+  return {like_on_device(solution), on_device(residuals), on_device(rank),
+          on_device(singular_values)};
+}
+
+LeastSquaresOut least_squares_out(const at::Tensor& self, const at::Tensor& b,
+                                  optional<double> rcond, optional<std::string_view> driver,
+                                  at::Tensor& solution, at::Tensor& residuals, at::Tensor& rank,
+                                  at::Tensor& singular_values) {
+  const auto [a, c, d, e] = least_squares(self, b, rcond, driver);
+  return {replace(solution, a), replace(residuals, c), replace(rank, d),
+          replace(singular_values, e)};
+}
+
 std::vector<at::Tensor> histogram_edges(const at::Tensor& self, at::IntArrayRef bins,
                                         optional<at::ArrayRef<double>> range,
                                         const optional<at::Tensor>& weight, bool density) {
@@ -60,6 +94,8 @@ std::vector<at::Tensor> histogram_edges(const at::Tensor& self, at::IntArrayRef 
 
 void register_host_functions(torch::Library& m) {
   m.impl("unique_dim", unique_dim);
+  m.impl("linalg_lstsq", least_squares);
+  m.impl("linalg_lstsq.out", least_squares_out);
   m.impl("unique_dim_consecutive", unique_dim_consecutive);
   m.impl("unique_consecutive", unique_consecutive);
   m.impl("_histogramdd_bin_edges", histogram_edges);

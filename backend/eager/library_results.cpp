@@ -1,5 +1,6 @@
 // What an operator of the library returns for operands like these.
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
@@ -115,7 +116,7 @@ aten::LibraryCall plan_library_call(const LibraryOperator& op,
       return tpu::hlo::Dims(values.begin(), values.end());
     };
     const tpu::hlo::TensorType type{aten::to_element(result.scalar_type()), dims(result.sizes())};
-    const bool own = result.is_non_overlapping_and_dense();
+    const bool own = at::has_internal_overlap(result) != at::MemOverlap::Yes;
     call.results.push_back(aten::LibraryCall::Result{
         type, own ? dims(result.strides()) : tpu::hlo::row_major_strides(type.shape)});
   }

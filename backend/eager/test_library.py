@@ -10,6 +10,12 @@ def numbers(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(3), dtype=dtype)
 
 
+def at_once(function, x: torch.Tensor) -> None:
+    """With what the device finds out later."""
+    function(x)
+    torch.accelerator.synchronize()
+
+
 def test_values_are_those_of_the_cpu():
     x = numbers(6, 6)
     for function in (torch.special.i0, torch.linalg.eigvalsh, torch.linalg.inv, torch.median, torch.fft.fft):
@@ -66,8 +72,7 @@ def test_bad_arguments_raise_what_the_cpu_raises():
         with pytest.raises(RuntimeError) as on_cpu:
             bad(x.cpu())
         with pytest.raises(RuntimeError) as on_device:
-            bad(x)
-            torch.accelerator.synchronize()
+            at_once(bad, x)
         assert str(on_cpu.value).splitlines()[0] in str(on_device.value)
     assert torch.equal((x + 1).cpu(), x.cpu() + 1)
 
