@@ -86,6 +86,8 @@ class LoweringHost {
   virtual ~LoweringHost() = default;
   /// The number of scalar argument `index` decides the program: make it part of the cache key.
   virtual void pin_scalar(int index) = 0;
+  /// Each call's number has to be one that the integer dtype holds, or the call is an error.
+  virtual void require_fits(const Value* number, DType dtype) = 0;
   /// A ui64[2] program parameter: Philox key and counter, reserved for `blocks` 128-bit draws.
   virtual Value* philox_state(int64_t blocks) = 0;
   /// DEFAULT, HIGH or HIGHEST, as the user's float32 matmul precision says.
@@ -155,6 +157,9 @@ class Lowering {
   /// The program faults with `message` unless `name <direction> bound` holds for a number.
   void assert_number(std::string_view name, std::string_view direction, double bound,
                      std::string_view message);
+
+  /// A Python integer meets a tensor of a narrower dtype: PyTorch refuses it if it overflows there.
+  void require_fits(const Tensor& number, DType dtype) { host_.require_fits(number.value, dtype); }
 
   // Building blocks that many families share.
   Value* philox_state(int64_t blocks) { return host_.philox_state(blocks); }

@@ -165,9 +165,23 @@ void enqueue(Program& program, Gathered&& gathered) {
   }
 }
 
+// As c10::checked_convert: an unsigned type takes negative numbers, which wrap.
+void check_fits(int64_t number, c10::ScalarType dtype) {
+  const int bits = static_cast<int>(c10::elementSize(dtype)) * 8;
+  const bool is_signed = c10::isSignedType(dtype);
+  const uint64_t largest = ~uint64_t{0} >> (64 - bits + is_signed);
+  const uint64_t magnitude = number < 0 ? -static_cast<uint64_t>(number) : number;
+  TORCH_CHECK(magnitude <= largest || (is_signed && number < 0 && magnitude == largest + 1),
+              "value cannot be converted to type ", is_signed ? "int" : "uint", bits,
+              "_t without overflow");
+}
+
 }  // namespace
 
 FreshResults launch(const Call& call, Program& program) {
+  for (const Program::FittingNumber& each : program.fitting) {
+    check_fits(call.numbers()[each.number].value.integer, each.dtype);
+  }
   c10::SmallVector<at::Tensor, 4> made(program.targets.size());
   for (size_t i = 0; i < program.targets.size(); ++i) {
     if (program.targets[i].kind != ResultTarget::Kind::kOperand) {

@@ -1,6 +1,7 @@
 // From a call to a program: the slow path, once for each new key.
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "backend/eager/call.h"
 #include "backend/eager/library_operator.h"
@@ -45,6 +46,12 @@ class ProgramBuilder : public aten::LoweringHost {
 
   void pin_scalar(int index) override {
     call_.info().pinned.fetch_or(uint64_t{1} << index, std::memory_order_relaxed);
+  }
+
+  void require_fits(const Value* number, aten::DType dtype) override {
+    const auto found = number_of_.find(number);
+    TORCH_INTERNAL_ASSERT(found != number_of_.end(), call_.info().name, ": not a number");
+    program_->fitting.push_back({found->second, dtype});
   }
 
   Value* philox_state(int64_t blocks) override {
@@ -104,6 +111,7 @@ class ProgramBuilder : public aten::LoweringHost {
       const CallNumber& number = call_.numbers()[i];
       const auto element = aten::to_element(number.value.carrier());
       numbers_.push_back({number.value, builder_.parameter({element, {}})});
+      number_of_[numbers_.back().value] = i;
       program_->parameters.push_back({ParameterSource::Kind::kNumber, i});
       program_->signature.parameters.emplace_back();
     }
@@ -161,6 +169,7 @@ class ProgramBuilder : public aten::LoweringHost {
     const bool wrapped = tensor.unsafeGetTensorImpl()->is_wrapped_number();
     const aten::DType dtype = wrapped ? number.number.carrier() : tensor.scalar_type();
     Value* value = builder_.convert(number.value, aten::to_element(dtype));
+    number_of_[value] = static_cast<int>(next_number_) - 1;
     return Tensor{value, dtype, {}, wrapped, name};
   }
 
@@ -285,6 +294,7 @@ class ProgramBuilder : public aten::LoweringHost {
   std::vector<Tensor> operands_;
   std::vector<int> parameter_of_operand_;
   std::vector<aten::ScalarArgument> numbers_;
+  std::unordered_map<const Value*, int> number_of_;
   std::vector<Value*> values_;
   std::vector<int> fresh_results_;
   size_t next_operand_ = 0, next_number_ = 0;

@@ -53,6 +53,12 @@ class Program {
   std::vector<int> returns;
   int64_t philox_blocks = 0;
   bool nothing_to_run = false;  ///< every result is empty
+  /// Numbers of the call that an integer dtype has to hold.
+  struct FittingNumber {
+    int number;
+    c10::ScalarType dtype;
+  };
+  std::vector<FittingNumber> fitting;
   /// A written `out` operand whose shape is not the result's: resize it to `specs` and call again.
   std::vector<int> resize_operands;
 

@@ -153,3 +153,12 @@ def test_a_process_has_one_device():
     with pytest.raises(ValueError, match="one TPU"):
         torch.ones(2).to("tpu:7")
     assert torch.ones(2, device="tpu:0").sum().item() == 2
+
+
+def test_a_number_that_a_narrow_integer_does_not_hold():
+    x = torch.tensor([1, 2], dtype=torch.uint8, device="tpu")
+    for use in (lambda: x + 300, lambda: x == 300, lambda: x.to(torch.int8) * -129):
+        with raises(RuntimeError, "without overflow"):
+            use()
+    assert (x + -1).tolist() == [0, 1]
+    assert (x + 255).tolist() == [0, 1]
