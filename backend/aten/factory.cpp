@@ -11,6 +11,7 @@ void fill(Lowering& op) {
   const Tensor self = op.tensor("self"), value = op.tensor("value");
   TORCH_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ",
               value.dim(), " dimensions.");
+  op.require_fits(value, op.tensor("self").dtype);
   op.result(op.broadcast_to(op.convert(value, self.dtype), self.shape()), ResultLayout::kOperands,
             {self});
 }

@@ -114,6 +114,13 @@ void Lowering::assign(std::string_view name, Value* value) {
   assignments_.emplace_back(index_of(name), value);
 }
 
+void Lowering::require_fits(const Tensor& number, DType dtype) {
+  if (number.wrapped_number && c10::isIntegralType(number.dtype, false) &&
+      c10::isIntegralType(dtype, false) && dtype != DType::Long) {
+    host_.require_fits(number.value, dtype);
+  }
+}
+
 void Lowering::assert_number(std::string_view name, std::string_view direction, double bound,
                              std::string_view message) {
   Value* value = convert(scalar(name), DType::Double);

@@ -158,8 +158,9 @@ class Lowering {
   void assert_number(std::string_view name, std::string_view direction, double bound,
                      std::string_view message);
 
-  /// A Python integer meets a tensor of a narrower dtype: PyTorch refuses it if it overflows there.
-  void require_fits(const Tensor& number, DType dtype) { host_.require_fits(number.value, dtype); }
+  /// Where PyTorch refuses a Python integer that overflows in the tensor's dtype (most operators
+  /// wrap it).
+  void require_fits(const Tensor& number, DType dtype);
 
   // Building blocks that many families share.
   Value* philox_state(int64_t blocks) { return host_.philox_state(blocks); }

@@ -19,10 +19,6 @@ DType promote(std::span<const Tensor> operands, Promotion promotion) {
 }  // namespace
 
 Value* to_compute(Lowering& op, const Tensor& x, DType common, DType compute) {
-  if (x.wrapped_number && c10::isIntegralType(x.dtype, false) &&
-      c10::isIntegralType(common, false) && common != DType::Long) {
-    op.require_fits(x, common);
-  }
   Value* value = x.wrapped_number ? x.value : op.convert(x, common);
   return op.convert(value, compute);
 }

@@ -180,6 +180,7 @@ Value* power_of_number(const Pointwise& p) {
   if (is_integral(p)) {
     TORCH_CHECK(p.common == DType::Bool || e >= 0,
                 "Integers to negative integer powers are not allowed.");
+    p.op.require_fits(p.op.scalar("exponent"), p.common);
     return power(p);
   }
   Value* x = p.x[0];

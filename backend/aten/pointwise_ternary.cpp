@@ -77,6 +77,8 @@ LowerFunction clamp(std::string_view low, std::string_view high) {
     if (has_high) operands.push_back(high);
     elementwise(operands, kKeep, [=](const Pointwise& p) {
       Value* x = p.x[0];
+      if (has_low) p.op.require_fits(p.op.tensor(low), p.common);
+      if (has_high) p.op.require_fits(p.op.tensor(high), p.common);
       if (has_low) x = p.b.maximum(x, p.x[1]);
       if (has_high) x = p.b.minimum(x, p.x.back());
       return x;
