@@ -32,11 +32,6 @@ at::Tensor find_nonzero(const at::Tensor& self) {
   return call_own<at::Tensor(const at::Tensor&, int64_t)>("tpu::_nonzero", self, count);
 }
 
-at::Tensor& replace(at::Tensor& out, const at::Tensor& result) {
-  at::native::resize_output(out, result.sizes());
-  return out.copy_(result);
-}
-
 at::Tensor& find_nonzero_out(const at::Tensor& self, at::Tensor& out) {
   return replace(out, find_nonzero(self));
 }
@@ -104,6 +99,11 @@ at::Tensor bincount(const at::Tensor& self, const optional<at::Tensor>& weights,
 }
 
 }  // namespace
+
+at::Tensor& replace(at::Tensor& out, const at::Tensor& result) {
+  at::native::resize_output(out, result.sizes());
+  return out.copy_(result);
+}
 
 c10::List<optional<at::Tensor>> positions_of_masks(const c10::List<optional<at::Tensor>>& indices,
                                                    const at::Tensor& self) {

@@ -1,16 +1,15 @@
 // Operators whose results only PyTorch's own kernel knows the sizes of. They wait for the device,
 // run that kernel on its memory, and bring the results to the device.
 #include <ATen/core/Tensor.h>
-#include <ATen/native/Resize.h>
 #include <ATen/ops/_histogramdd_bin_edges.h>
 #include <ATen/ops/empty_strided.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/linalg_lstsq.h>
 #include <ATen/ops/unique_consecutive.h>
 #include <ATen/ops/unique_dim.h>
 #include <ATen/ops/unique_dim_consecutive.h>
 
 #include "backend/eager/native_functions.h"
+#include "backend/eager/tensor_factory.h"
 #include "backend/runtime/device.h"
 
 namespace torch_tpu::eager {
@@ -24,8 +23,7 @@ using Triple = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 /// The tensor's memory as a tensor of the host; nothing is running that could write to it.
 at::Tensor on_host(const at::Tensor& tensor) {
   runtime::synchronize_device();
-  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(),
-                       at::TensorOptions().dtype(tensor.scalar_type()));
+  return host_view(tensor);
 }
 
 at::Tensor on_device(const at::Tensor& tensor) {
@@ -36,11 +34,6 @@ at::Tensor on_device(const at::Tensor& tensor) {
 at::Tensor like_on_device(const at::Tensor& tensor) {
   const auto options = tensor.options().device(runtime::device());
   return at::empty_strided(tensor.sizes(), tensor.strides(), options).copy_(tensor);
-}
-
-at::Tensor& replace(at::Tensor& out, const at::Tensor& result) {
-  at::native::resize_output(out, result.sizes());
-  return out.copy_(result);
 }
 
 Triple on_device(const Triple& results) {

@@ -18,8 +18,6 @@ namespace {
 
 using tpu::compiler::ConstView;
 using tpu::compiler::KernelCall;
-using tpu::hlo::Attributes;
-using tpu::hlo::ElementType;
 
 /// While it lives, nothing that watches or changes calls sees those of this thread.
 struct PlainDispatch {
@@ -28,14 +26,6 @@ struct PlainDispatch {
       c10::DispatchKeySet({c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot})};
   c10::impl::ExcludeDispatchKeyGuard below_autocast{c10::autocast_dispatch_keyset};
 };
-
-c10::OperatorHandle find(const aten::OpDef& def) {
-  const std::string name(def.name);
-  const size_t dot = name.find('.');
-  return c10::Dispatcher::singleton().findSchemaOrThrow(
-      ("aten::" + name.substr(0, dot)).c_str(),
-      dot == std::string::npos ? "" : name.substr(dot + 1).c_str());
-}
 
 // From a program's operands and attributes to arguments ------------------------------------------
 
@@ -194,7 +184,7 @@ c10::IValue copy_of(const c10::IValue& value) {
 
 }  // namespace
 
-LibraryOperator::LibraryOperator(const aten::OpDef& def) : handle_(find(def)) {
+LibraryOperator::LibraryOperator(const aten::OpDef& def) : handle_(find_operator(def)) {
   info_ = describe(handle_.schema(), def);
   for (const c10::Argument& argument : handle_.schema().arguments()) {
     num_arguments_ += !argument.is_out();

@@ -3,11 +3,11 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_strided.h>
-#include <ATen/ops/from_blob.h>
 
 #include <string_view>
 
 #include "backend/eager/library_operator.h"
+#include "backend/eager/tensor_factory.h"
 #include "backend/runtime/device.h"
 
 namespace torch_tpu::eager {
@@ -48,8 +48,7 @@ at::Tensor stand_in(const at::Tensor& tensor, StandIn kind) {
     case StandIn::kInvented:
       return invented(tensor);
     case StandIn::kReal:
-      return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(),
-                           tensor.options().device(at::kCPU));
+      return host_view(tensor);
   }
   return {};
 }
@@ -63,7 +62,6 @@ c10::IValue stand_in(const c10::IValue& value, StandIn kind) {
     return tensors;
   }
   if (value.isDevice()) return device;
-  if (value.isGenerator()) return at::detail::createCPUGenerator();
   return value;
 }
 
@@ -74,7 +72,7 @@ std::vector<at::Tensor> attempt(const LibraryOperator& op, c10::ArrayRef<c10::IV
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (static_cast<int>(i) >= op.num_arguments()) {
       out_dtypes.push_back(arguments[i].toTensor().scalar_type());
-    } else if (op.info().kinds[i] == ArgumentKind::kGenerator && kind != StandIn::kMeta) {
+    } else if (op.info().kinds[i] == ArgumentKind::kGenerator) {
       replaced.emplace_back(at::detail::createCPUGenerator());
     } else {
       replaced.push_back(stand_in(arguments[i], kind));

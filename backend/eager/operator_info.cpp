@@ -64,6 +64,14 @@ ArgumentKind kind_of(const c10::Argument& argument) {
 
 }  // namespace
 
+c10::OperatorHandle find_operator(const aten::OpDef& def) {
+  const std::string name(def.name);
+  const size_t dot = name.find('.');
+  const std::string overload = dot == std::string::npos ? "" : name.substr(dot + 1);
+  return c10::Dispatcher::singleton().findSchemaOrThrow(("aten::" + name.substr(0, dot)).c_str(),
+                                                        overload.c_str());
+}
+
 std::unique_ptr<OperatorInfo> describe(const c10::FunctionSchema& schema, const aten::OpDef& def) {
   static std::atomic<uint32_t> next_id{1};
   auto info = std::make_unique<OperatorInfo>();

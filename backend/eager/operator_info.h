@@ -1,6 +1,7 @@
 // What the generic kernel knows of one registered schema before any call.
 #pragma once
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/function_schema.h>
 
 #include <atomic>
@@ -48,6 +49,8 @@ struct OperatorInfo {
   mutable std::atomic<bool> reads_matmul_precision{false};
 };
 
+/// PyTorch's operator that a row of the table names.
+c10::OperatorHandle find_operator(const aten::OpDef& def);
 /// Describes `schema`, served by `def`.
 std::unique_ptr<OperatorInfo> describe(const c10::FunctionSchema& schema, const aten::OpDef& def);
 

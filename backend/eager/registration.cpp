@@ -69,11 +69,8 @@ bool is_written_only(const c10::FunctionSchema& schema) {
 void register_row(torch::Library& library, const aten::OpDef& def,
                   const std::map<std::string, std::vector<c10::OperatorHandle>>& schemas) {
   const std::string name(def.name);
-  const size_t dot = name.find('.');
-  const std::string base = name.substr(0, dot);
-  const std::string suffix = dot == std::string::npos ? "" : name.substr(dot + 1);
-  const auto op =
-      c10::Dispatcher::singleton().findSchemaOrThrow(("aten::" + base).c_str(), suffix.c_str());
+  const std::string base = name.substr(0, name.find('.'));
+  const c10::OperatorHandle op = find_operator(def);
   // Such an operator is differentiated through its parts; with a kernel of ours its gradient is
   // lost.
   TORCH_INTERNAL_ASSERT(

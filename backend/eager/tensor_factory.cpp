@@ -1,6 +1,7 @@
 #include "backend/eager/tensor_factory.h"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/from_blob.h>
 #include <c10/core/ScalarTypeToTypeMeta.h>
 #include <c10/core/TensorImpl.h>
 
@@ -47,6 +48,11 @@ at::Tensor make_strided(c10::IntArrayRef sizes, c10::IntArrayRef strides, c10::S
   spec.bytes = static_cast<size_t>(extent) * c10::elementSize(dtype);
   spec.allocation = {element, spec.sizes};
   return make_tensor(spec);
+}
+
+at::Tensor host_view(const at::Tensor& tensor) {
+  return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(),
+                       at::TensorOptions().dtype(tensor.scalar_type()));
 }
 
 }  // namespace torch_tpu::eager
