@@ -257,24 +257,6 @@ void prelu_backward(Lowering& op) {
   }
 }
 
-// [a, b] along dim becomes a * sigmoid(b).
-void glu(Lowering& op) {
-  const Tensor self = op.tensor("self");
-  TORCH_CHECK(self.dim() > 0, "glu does not support 0-dimensional tensors");
-  const int64_t dim = wrap_dim(op.integer("dim"), self.dim());
-  TORCH_CHECK(self.size(dim) % 2 == 0, "Halving dimension must be even, but dimension ", dim,
-              " is size ", self.size(dim));
-  const DType compute = compute_type(self.dtype);
-  const int64_t half = self.size(dim) / 2;
-  const auto part = [&](int64_t begin) {
-    Dims low(self.dim(), 0), high = self.shape(), step(self.dim(), 1);
-    low[dim] = begin;
-    high[dim] = begin + half;
-    return op.b.slice(op.convert(self, compute), low, high, step);
-  };
-  op.result(op.convert(op.b.multiply(part(0), op.b.logistic(part(half))), self.dtype));
-}
-
 }  // namespace
 
 void add_activation(Table& table) {
@@ -310,7 +292,6 @@ void add_activation(Table& table) {
       {"hardshrink_backward", elementwise({"grad_out", "self"}, kKeep, shrink_backward)},
       {"_prelu_kernel", prelu},
       {"_prelu_kernel_backward", prelu_backward},
-      {"glu", glu},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

@@ -1,4 +1,6 @@
 // Convolution, transposed convolution, and their gradients: all are StableHLO convolutions.
+#include <algorithm>
+
 #include "backend/aten/indexing.h"
 #include "backend/aten/lowering_table.h"
 #include "backend/aten/reduction.h"
@@ -138,26 +140,31 @@ void check_dtypes(const Tensor& input, const Tensor& weight) {
               ") and weight type (", c10::toString(weight.dtype), ") should be the same");
 }
 
-void convolution(Lowering& op) {
-  const Tensor input = op.tensor("input"), weight = op.tensor("weight");
-  check_dtypes(input, weight);
-  const Geometry g = read_geometry(op, input.dim());
+/// The convolution of [N, C, spatial] with the bias added, in the compute type.
+Value* convolved(Lowering& op, Value* x, Value* weight, const Geometry& g, DType dtype) {
   Value* y;
   if (g.transposed) {
     const Dims extra = spread(op.integers("output_padding"), g.spatial());
     Dims target;
     for (size_t i = 0; i < g.spatial(); ++i) {
-      target.push_back((input.size(i + 2) - 1) * g.stride[i] - 2 * g.padding[i] +
-                       g.dilation[i] * (weight.size(i + 2) - 1) + extra[i] + 1);
+      target.push_back((x->type.shape[i + 2] - 1) * g.stride[i] - 2 * g.padding[i] +
+                       g.dilation[i] * (weight->type.shape[i + 2] - 1) + extra[i] + 1);
     }
-    y = adjoint(op, input.value, weight.value, g, target, input.dtype);
+    y = adjoint(op, x, weight, g, target, dtype);
   } else {
-    y = forward(op, input.value, weight.value, g, input.dtype);
+    y = forward(op, x, weight, g, dtype);
   }
-  if (const auto bias = op.optional_tensor("bias")) {
-    Value* channels = op.convert(*bias, compute_type(input.dtype));
-    y = op.b.add(y, op.b.broadcast_in_dim(channels, y->type.shape, {1}));
-  }
+  const auto bias = op.optional_tensor("bias");
+  if (!bias) return y;
+  Value* channels = op.convert(*bias, compute_type(dtype));
+  return op.b.add(y, op.b.broadcast_in_dim(channels, y->type.shape, {1}));
+}
+
+void convolution(Lowering& op) {
+  const Tensor input = op.tensor("input"), weight = op.tensor("weight");
+  check_dtypes(input, weight);
+  const Geometry g = read_geometry(op, input.dim());
+  Value* y = convolved(op, input.value, weight.value, g, input.dtype);
   op.result(op.convert(y, input.dtype), ResultLayout::kFirstOperand, {input});
 }
 
@@ -195,10 +202,86 @@ void convolution_backward(Lowering& op) {
   }
 }
 
+/// The operands of a convolution under one of the names that PyTorch's CPU has for it: `self` may
+/// lack the batch, the weight may be a matrix.
+struct PlainConvolution {
+  Tensor self;
+  Value *x, *weight;
+  Geometry g;
+};
+
+PlainConvolution read_plain(Lowering& op, bool transposed) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self"), weight = op.tensor("weight");
+  check_dtypes(self, weight);
+  const Dims kernel = op.integers("kernel_size");
+  const size_t spatial = kernel.size();
+  TORCH_CHECK(self.shape().size() == spatial + 1 || self.shape().size() == spatial + 2, "Expected ",
+              spatial + 1, "D or ", spatial + 2, "D (batch mode) tensor for input, but got ",
+              c10::IntArrayRef(self.shape()));
+  const Dims dilation =
+      op.has("dilation") ? spread(op.integers("dilation"), spatial) : Dims(spatial, 1);
+  Dims x = self.shape(), w = {weight.size(0), weight.numel() / std::max<int64_t>(weight.size(0), 1)};
+  if (x.size() == spatial + 1) x.insert(x.begin(), 1);
+  for (int64_t size : kernel) w[1] /= size;
+  w.insert(w.end(), kernel.begin(), kernel.end());
+  return {self, b.reshape(self.value, x), b.reshape(weight.value, w),
+          {spread(op.integers("stride"), spatial), spread(op.integers("padding"), spatial),
+           dilation, 1, transposed}};
+}
+
+LowerFunction plain_convolution(bool transposed) {
+  return [transposed](Lowering& op) {
+    const PlainConvolution c = read_plain(op, transposed);
+    Value* y = convolved(op, c.x, c.weight, c.g, c.self.dtype);
+    Dims shape = y->type.shape;
+    if (c.self.dim() < c.x->type.rank()) shape.erase(shape.begin());
+    op.result(op.convert(op.b.reshape(y, shape), c.self.dtype), ResultLayout::kFirstOperand,
+              {c.self});
+  };
+}
+
+void plain_convolution_backward(Lowering& op) {
+  Builder& b = op.b;
+  const PlainConvolution c = read_plain(op, /*transposed=*/false);
+  const Tensor grad = op.tensor("grad_output"), weight = op.tensor("weight");
+  const std::vector<bool> wanted =
+      op.has("output_mask") ? op.booleans("output_mask") : std::vector<bool>(3, true);
+  Dims grad_shape = grad.shape();
+  if (grad.dim() < c.x->type.rank()) grad_shape.insert(grad_shape.begin(), 1);
+  Value* g = b.reshape(grad.value, grad_shape);
+  const DType dtype = c.self.dtype;
+  const auto give = [&](bool asked, auto&& value, const Dims& shape) {
+    asked ? op.result(b.reshape(op.convert(value(), dtype), shape)) : op.undefined_result();
+  };
+  give(
+      wanted[0],
+      [&] { return adjoint(op, g, c.weight, c.g, spatial_sizes(c.x->type.shape), dtype); },
+      c.self.shape());
+  give(
+      wanted[1],
+      [&] { return weight_gradient(op, c.x, g, c.g, spatial_sizes(c.weight->type.shape), dtype); },
+      weight.shape());
+  Dims dims = iota_dims(g->type.rank());
+  dims.erase(dims.begin() + 1);
+  give(
+      wanted[2],
+      [&] { return op.reduce(op.convert(g, compute_type(dtype)), OpKind::kAdd, dims, false); },
+      {weight.size(0)});
+}
+
 }  // namespace
 
 void add_convolution(Table& table) {
   const Table rows = {
+      {"_slow_conv2d_forward", plain_convolution(/*transposed=*/false)},
+      {"_slow_conv2d_backward.output_mask", plain_convolution_backward},
+      {"_slow_conv2d_backward.grad_input", plain_convolution_backward},
+      {"slow_conv3d_forward", plain_convolution(false)},
+      {"slow_conv_dilated2d", plain_convolution(false)},
+      {"slow_conv_dilated3d", plain_convolution(false)},
+      {"slow_conv_transpose2d", plain_convolution(true)},
+      {"slow_conv_transpose3d", plain_convolution(true)},
       {"convolution_overrideable", convolution},
       {"convolution_backward_overrideable", convolution_backward},
   };

@@ -1,4 +1,5 @@
 // Operators that make values from nothing but numbers.
+#include <algorithm>
 #include <cmath>
 
 #include "backend/aten/lowering_table.h"
@@ -54,19 +55,29 @@ void arange(Lowering& op) {
   op.result(ramp(op, count, "start", "step", out));
 }
 
-// Counted from both ends, so that the last element is `end` itself.
-void linspace(Lowering& op) {
+// As arange, `end` included.
+void range(Lowering& op) {
+  const double start = op.number_as_double("start"), end = op.number_as_double("end"),
+               step = op.number_as_double("step");
+  TORCH_CHECK(step != 0, "step must be nonzero");
+  TORCH_CHECK(std::isfinite(start) && std::isfinite(end), "unsupported range: ", start, " -> ",
+              end);
+  TORCH_CHECK((step > 0 && end >= start) || (step < 0 && end <= start),
+              "upper bound and lower bound inconsistent with step sign");
+  const auto count = static_cast<int64_t>((end - start) / step + 1);
+  op.result(ramp(op, count, "start", "step", op.tensor("out").dtype));
+}
+
+/// `steps` numbers from start to end, counted from both ends, so that the last is `end` itself.
+Value* evenly_spaced(Lowering& op, DType compute) {
   Builder& b = op.b;
   const int64_t steps = op.integer("steps");
   TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
-  const DType out = op.tensor("out").dtype;
-  const DType compute =
-      c10::isFloatingType(out) && compute_type(out) == DType::Float ? DType::Float : DType::Double;
   const tpu::hlo::TensorType type{to_element(compute), {steps}};
   const auto number = [&](std::string_view name) {
     return op.broadcast_to(op.convert(op.scalar(name), compute), type.shape);
   };
-  if (steps <= 1) return op.result(op.convert(number("start"), out));
+  if (steps <= 1) return number("start");
   Value* index = b.iota(type, 0);
   const double intervals = static_cast<double>(steps - 1);
   Value* step = b.divide(b.subtract(number("end"), number("start")), b.splat(type, intervals));
@@ -74,7 +85,44 @@ void linspace(Lowering& op) {
   Value* remaining = b.subtract(b.splat(type, intervals), index);
   Value* backward = b.subtract(number("end"), b.multiply(remaining, step));
   Value* first_half = b.compare(index, b.splat(type, static_cast<double>(steps / 2)), "LT");
-  op.result(op.convert(b.select(first_half, forward, backward), out));
+  return b.select(first_half, forward, backward);
+}
+
+void linspace(Lowering& op) {
+  const DType out = op.tensor("out").dtype;
+  const bool narrow = c10::isFloatingType(out) && compute_type(out) == DType::Float;
+  op.result(op.convert(evenly_spaced(op, narrow ? DType::Float : DType::Double), out));
+}
+
+// base to the power of each of linspace's numbers.
+void logspace(Lowering& op) {
+  const DType out = op.tensor("out").dtype;
+  Value* exponents = evenly_spaced(op, DType::Double);
+  Value* base = op.broadcast_to(op.convert(op.scalar("base"), DType::Double), exponents->type.shape);
+  op.result(op.convert(op.b.power(base, exponents), out));
+}
+
+/// Row and column numbers, [2, n], of a matrix's elements on one side of a diagonal.
+LowerFunction triangle_indices(bool lower) {
+  return [lower](Lowering& op) {
+    const int64_t rows = op.integer("row"), columns = op.integer("col"),
+                  offset = op.integer("offset");
+    TORCH_CHECK(rows >= 0, "row must be non-negative, got", rows);
+    TORCH_CHECK(columns >= 0, "col must be non-negative, got", columns);
+    std::vector<int64_t> row_numbers, column_numbers;
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t begin = lower ? 0 : std::clamp<int64_t>(i + offset, 0, columns);
+      const int64_t end = lower ? std::clamp<int64_t>(i + offset + 1, 0, columns) : columns;
+      for (int64_t j = begin; j < end; ++j) {
+        row_numbers.push_back(i);
+        column_numbers.push_back(j);
+      }
+    }
+    const auto count = static_cast<int64_t>(row_numbers.size());
+    row_numbers.insert(row_numbers.end(), column_numbers.begin(), column_numbers.end());
+    const ElementType type = to_element(op.dtype("dtype").value_or(DType::Long));
+    op.result(op.b.constant(tpu::hlo::from_ints(type, {2, count}, row_numbers)));
+  };
 }
 
 void eye(Lowering& op) {
@@ -90,9 +138,17 @@ void eye(Lowering& op) {
 
 void add_factory(Table& table) {
   const Table rows = {
-      {"fill_.Scalar", fill},       {"fill_.Tensor", fill},     {"zero_", zero},
-      {"arange.start_out", arange}, {"linspace.out", linspace}, {"eye.out", eye},
+      {"fill_.Scalar", fill},
+      {"fill_.Tensor", fill},
+      {"zero_", zero},
+      {"arange.start_out", arange},
+      {"linspace.out", linspace},
+      {"eye.out", eye},
       {"eye.m_out", eye},
+      {"range.out", range},
+      {"logspace.out", real_or_library(logspace)},
+      {"tril_indices", triangle_indices(/*lower=*/true)},
+      {"triu_indices", triangle_indices(false)},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

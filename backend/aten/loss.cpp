@@ -1,17 +1,14 @@
 // Loss functions and their gradients.
+#include "backend/aten/loss.h"
+
 #include "backend/aten/indexing.h"
 #include "backend/aten/lowering_table.h"
 #include "backend/aten/pointwise.h"
 #include "backend/aten/reduction.h"
 
 namespace torch_tpu::aten {
-namespace {
-
 using tpu::hlo::OpKind;
 
-enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };  // at::Reduction
-
-/// Sums or averages a pointwise loss as `reduction` says.
 Value* reduced(Lowering& op, Value* loss) {
   const int64_t reduction = op.integer("reduction");
   if (reduction == kNone) return loss;
@@ -21,6 +18,8 @@ Value* reduced(Lowering& op, Value* loss) {
   const double count = static_cast<double>(loss->type.num_elements());
   return op.b.divide(total, op.b.splat(total->type, count));
 }
+
+namespace {
 
 LowerFunction pointwise_loss(PointwiseBody body,
                              std::vector<std::string_view> operands = {"self", "target"}) {

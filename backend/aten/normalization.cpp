@@ -22,7 +22,7 @@ Value* spread(Lowering& op, Value* x, const Value* like) {
   return op.broadcast_to(x, like->type.shape);
 }
 
-/// Mean and 1 / sqrt(variance + eps) over `dims`, with size-1 dims.
+/// Mean, variance and, if there is an eps, 1 / sqrt(variance + eps) over `dims`, with size-1 dims.
 struct Statistics {
   Value *mean, *variance, *inverse_deviation;
 };
@@ -32,6 +32,7 @@ Statistics statistics(Lowering& op, Value* x, const Dims& dims) {
   Value* mean = mean_keepdim(op, x, dims);
   Value* deviation = b.subtract(x, spread(op, mean, x));
   Value* variance = mean_keepdim(op, b.multiply(deviation, deviation), dims);
+  if (!op.has("eps")) return {mean, variance, nullptr};
   return {mean, variance, b.rsqrt(b.add(variance, number_like(op, "eps", variance)))};
 }
 
@@ -134,8 +135,12 @@ Value* vector_of(Lowering& op, Value* kept) {
   return op.b.reshape(kept, {kept->type.num_elements()});
 }
 
+/// What becomes of batch norm's running statistics: one schema marks them as written and so takes
+/// them as results, others do not (and may have none).
+enum class Running : uint8_t { kResults, kAssigned };
+
 // running = (1 - momentum) running + momentum batch
-void update_running(Lowering& op, std::string_view name, Value* batch) {
+void update_running(Lowering& op, std::string_view name, Value* batch, Running kind) {
   Builder& b = op.b;
   if (!op.has(name)) return;
   const Tensor running = op.tensor(name);
@@ -143,27 +148,41 @@ void update_running(Lowering& op, std::string_view name, Value* batch) {
   Value* fresh = b.convert(batch, old->type.element);
   Value* momentum = number_like(op, "momentum", old);
   Value* keep = b.subtract(b.splat(old->type, 1.0), momentum);
-  op.assign(name,
-            op.convert(b.add(b.multiply(keep, old), b.multiply(momentum, fresh)), running.dtype));
+  Value* updated =
+      op.convert(b.add(b.multiply(keep, old), b.multiply(momentum, fresh)), running.dtype);
+  kind == Running::kResults ? op.result(updated) : op.assign(name, updated);
 }
 
-void batch_norm(Lowering& op) {
+/// Running variance is unbiased.
+void update_running(Lowering& op, const Statistics& s, double count, Running kind) {
+  Builder& b = op.b;
+  const double correction = count / std::max(1.0, count - 1);
+  update_running(op, "running_mean", vector_of(op, s.mean), kind);
+  update_running(op, "running_var",
+                 vector_of(op, b.multiply(s.variance, b.splat(s.variance->type, correction))),
+                 kind);
+}
+
+/// The running statistics as they are, where the schema wants results for them.
+void keep_running(Lowering& op, Running kind) {
+  if (kind == Running::kAssigned) return;
+  op.result(op.tensor("running_mean").value);
+  op.result(op.tensor("running_var").value);
+}
+
+void batch_norm(Lowering& op, bool training, Running kind) {
   Builder& b = op.b;
   const Tensor input = op.tensor("input");
   TORCH_CHECK(input.dim() >= 2, "batch_norm expects an input of at least 2 dimensions, got ",
               input.dim());
-  const bool training = op.boolean("training");
   const Dims dims = all_but_channel(input.dim());
   Value* x = widened(op, input);
   Statistics s{};
   if (training) {
     s = statistics(op, x, dims);
-    const double n = static_cast<double>(count_of(input.shape(), dims));
-    // Running variance is unbiased.
-    Value* unbiased = b.multiply(s.variance, b.splat(s.variance->type, n / std::max(1.0, n - 1)));
-    update_running(op, "running_mean", vector_of(op, s.mean));
-    update_running(op, "running_var", vector_of(op, unbiased));
+    update_running(op, s, static_cast<double>(count_of(input.shape(), dims)), kind);
   } else {
+    keep_running(op, kind);
     s.mean = per_channel(op, op.tensor("running_mean").value, x);
     s.variance = per_channel(op, op.tensor("running_var").value, x);
     s.inverse_deviation = b.rsqrt(b.add(s.variance, number_like(op, "eps", s.variance)));
@@ -182,10 +201,32 @@ void batch_norm(Lowering& op) {
   }
 }
 
-void batch_norm_backward(Lowering& op) {
+LowerFunction batch_norm_of(Running kind) {
+  return [kind](Lowering& op) { batch_norm(op, op.boolean("training"), kind); };
+}
+
+// In training always; the fourth result is what a vendor's library would keep for its backward.
+void batch_norm_with_update(Lowering& op) {
+  batch_norm(op, /*training=*/true, Running::kResults);
+  op.result(op.full({0}, DType::Byte, int64_t{0}));
+}
+
+// The batch's mean and (biased) variance, and the running ones' update.
+void batch_norm_statistics(Lowering& op) {
+  const Tensor input = op.tensor("input");
+  const Dims dims = all_but_channel(input.dim());
+  const Statistics s = statistics(op, widened(op, input), dims);
+  update_running(op, s, static_cast<double>(count_of(input.shape(), dims)), Running::kAssigned);
+  for (Value* statistic : {s.mean, s.variance}) {
+    op.result(op.convert(vector_of(op, statistic), input.dtype));
+  }
+}
+
+/// `train` and `deviation` are what the schema calls whether batch statistics were used, and the
+/// saved inverse deviation.
+void batch_norm_backward(Lowering& op, bool train, std::string_view deviation) {
   Builder& b = op.b;
   const Tensor input = op.tensor("input");
-  const bool train = op.boolean("train");
   const Dims dims = all_but_channel(input.dim());
   const std::vector<bool> wanted = op.booleans("output_mask");
   Value* x = widened(op, input);
@@ -193,7 +234,7 @@ void batch_norm_backward(Lowering& op) {
   Value *mean, *rstd;
   if (train) {
     mean = per_channel(op, op.tensor("save_mean").value, x);
-    rstd = per_channel(op, op.tensor("save_invstd").value, x);
+    rstd = per_channel(op, op.tensor(deviation).value, x);
   } else {
     mean = per_channel(op, op.tensor("running_mean").value, x);
     Value* variance = per_channel(op, op.tensor("running_var").value, x);
@@ -285,9 +326,19 @@ void group_norm_backward(Lowering& op) {
 
 void add_normalization(Table& table) {
   const Table rows = {
-      {"native_layer_norm", layer_norm}, {"native_layer_norm_backward", layer_norm_backward},
-      {"native_batch_norm", batch_norm}, {"native_batch_norm_backward", batch_norm_backward},
-      {"native_group_norm", group_norm}, {"native_group_norm_backward", group_norm_backward},
+      {"native_layer_norm", layer_norm},
+      {"native_layer_norm_backward", layer_norm_backward},
+      {"native_batch_norm", batch_norm_of(Running::kAssigned)},
+      {"_native_batch_norm_legit", batch_norm_of(Running::kResults)},
+      {"_native_batch_norm_legit.no_stats", batch_norm_of(Running::kAssigned)},
+      {"_batch_norm_with_update", batch_norm_with_update},
+      {"batch_norm_update_stats", batch_norm_statistics},
+      {"native_batch_norm_backward",
+       [](Lowering& op) { batch_norm_backward(op, op.boolean("train"), "save_invstd"); }},
+      {"batch_norm_backward",
+       [](Lowering& op) { batch_norm_backward(op, op.boolean("update"), "save_var"); }},
+      {"native_group_norm", group_norm},
+      {"native_group_norm_backward", group_norm_backward},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

@@ -1,6 +1,7 @@
 // Elementwise arithmetic of two operands.
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "backend/aten/pointwise.h"
 
@@ -245,11 +246,115 @@ Value* log_add_exp(const Pointwise& p) {
   return b.select(infinite, p.x[0], sum);
 }
 
-Value* x_log_y(const Pointwise& p) {
-  Value* product = p.b.multiply(p.x[0], p.b.log(p.x[1]));
+// The same in base 2.
+Value* log_add_exp2(const Pointwise& p) {
+  Builder& b = p.b;
+  const double log_2 = std::numbers::ln2;
+  Value* large = b.maximum(p.x[0], p.x[1]);
+  Value* gap = b.negate(b.abs(b.subtract(p.x[0], p.x[1])));
+  Value* tail = b.log_plus_one(b.exponential(b.multiply(gap, p.full(log_2))));
+  Value* sum = b.add(large, b.multiply(tail, p.full(std::numbers::log2e)));
+  const double inf = std::numeric_limits<double>::infinity();
+  Value* infinite =
+      b.and_(b.compare(p.x[0], p.x[1], "EQ"), b.compare(b.abs(p.x[0]), p.full(inf), "EQ"));
+  return b.select(infinite, p.x[0], sum);
+}
+
+// max(0, self + alpha other)
+Value* add_relu(const Pointwise& p) {
+  return p.b.maximum(add(p), p.full_int(0));
+}
+
+/// x log(y) or x log(1 + y): 0 where x is 0, but NaN where y is.
+Value* x_log(const Pointwise& p, Value* logarithm) {
+  Value* product = p.b.multiply(p.x[0], logarithm);
   Value* zero = p.full(0.0);
   Value* y = p.b.select(p.b.compare(p.x[0], zero, "EQ"), zero, product);
   return p.b.select(p.is_nan(p.x[1]), p.x[1], y);
+}
+
+// Euclid's algorithm on all elements at once, until none has a remainder.
+Value* greatest_common_divisor(const Pointwise& p) {
+  Builder& b = p.b;
+  TORCH_CHECK(is_integral(p) && p.common != DType::Bool, "\"gcd_cpu\" not implemented for '",
+              c10::toString(p.common), "'");
+  const bool is_signed = c10::isSignedType(p.common);
+  const auto magnitude = [&](Value* x) { return is_signed ? b.abs(x) : x; };
+  const auto zeros = [](Builder& r, Value* x) { return r.splat(x->type, int64_t{0}); };
+  const Dims all = iota_dims(static_cast<int64_t>(p.shape.size()));
+  return b.while_(
+      {magnitude(p.x[0]), magnitude(p.x[1])},
+      [&](Builder& r, std::span<Value* const> a) {
+        Value* left = r.compare(a[1], zeros(r, a[1]), "NE");
+        Value* none = r.constant(ElementType::kI1, int64_t{0});
+        r.ret({all.empty() ? left
+                           : r.reduce({left}, {none}, all, Builder::combiner(OpKind::kOr))[0]});
+      },
+      [&](Builder& r, std::span<Value* const> a) {
+        Value* done = r.compare(a[1], zeros(r, a[1]), "EQ");
+        Value* divisor = r.select(done, r.splat(a[1]->type, int64_t{1}), a[1]);
+        r.ret({r.select(done, a[0], a[1]), r.remainder(a[0], divisor)});
+      })[0];
+}
+
+Value* least_common_multiple(const Pointwise& p) {
+  Builder& b = p.b;
+  Value* divisor = greatest_common_divisor(p);
+  Value* none = b.compare(divisor, p.full_int(0), "EQ");
+  Value* quotient = b.divide(p.x[0], b.select(none, p.full_int(1), divisor));
+  Value* product = b.multiply(quotient, p.x[1]);
+  return b.select(none, p.full_int(0), c10::isSignedType(p.common) ? b.abs(product) : product);
+}
+
+/// The signed integer type as wide as a float.
+ElementType bits_of(ElementType type) {
+  const int width = tpu::hlo::bit_width(type);
+  return width == 16 ? ElementType::kSI16 : width == 32 ? ElementType::kSI32 : ElementType::kSI64;
+}
+
+// The next number towards another one: one step of the bit pattern, which orders numbers of one sign.
+void next_after(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self"), other = op.tensor("other");
+  const std::vector<Promoted> seen = {self.promoted(), other.promoted()};
+  const DType common = result_type(seen);
+  TORCH_CHECK(c10::isFloatingType(common), "\"nextafter_cpu\" not implemented for '",
+              c10::toString(common), "'");
+  const std::vector<Dims> shapes = {self.shape(), other.shape()};
+  const Dims shape = broadcast_shapes(shapes);
+  Value* x = op.broadcast_to(op.convert(self, common), shape);
+  Value* y = op.broadcast_to(op.convert(other, common), shape);
+  const tpu::hlo::TensorType bits{bits_of(x->type.element), shape};
+  const auto number = [&](int64_t value) { return b.splat(bits, value); };
+  Value* zero = b.splat(x->type, 0.0);
+  Value* pattern = b.bitcast_convert(x, bits);
+  Value* outwards = b.compare(b.compare(x, y, "LT"), b.compare(x, zero, "GT"), "EQ");
+  Value* stepped = b.add(pattern, b.select(outwards, number(1), number(-1)));
+  // From 0 to the smallest number of y's sign.
+  const int64_t sign = int64_t{-1} << (tpu::hlo::bit_width(bits.element) - 1);
+  Value* least = b.select(b.compare(y, zero, "LT"), number(sign | 1), number(1));
+  stepped = b.select(b.compare(x, zero, "EQ"), least, stepped);
+  Value* result = b.select(b.compare(x, y, "EQ"), y, b.bitcast_convert(stepped, x->type));
+  Value* nan = b.or_(b.compare(x, x, "NE"), b.compare(y, y, "NE"));
+  op.result(b.select(nan, b.add(x, y), result), ResultLayout::kOperands, {self, other});
+}
+
+// abs (cos angle + i sin angle)
+void polar(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor abs = op.tensor("abs"), angle = op.tensor("angle");
+  TORCH_CHECK(abs.dtype == DType::Float || abs.dtype == DType::Double,
+              "Expected both inputs to be Half, Float or Double tensors but got ",
+              c10::toString(abs.dtype), " and ", c10::toString(angle.dtype));
+  TORCH_CHECK(abs.dtype == angle.dtype, "Expected object of scalar type ",
+              c10::toString(abs.dtype), " but got scalar type ", c10::toString(angle.dtype),
+              " for second argument");
+  const std::vector<Dims> shapes = {abs.shape(), angle.shape()};
+  const Dims shape = broadcast_shapes(shapes);
+  Value* radius = op.broadcast_to(abs.value, shape);
+  Value* phase = op.broadcast_to(angle.value, shape);
+  op.result(b.complex(b.multiply(radius, b.cosine(phase)), b.multiply(radius, b.sine(phase))),
+            ResultLayout::kOperands, {abs, angle});
 }
 
 Value* heaviside(const Pointwise& p) {
@@ -337,7 +442,17 @@ void add_pointwise_binary(Table& table) {
                           PointwiseResult::kBool)},
       {"hypot", binary(kKeep, hypot)},
       {"logaddexp", real_or_library(binary(kKeep, log_add_exp))},
-      {"xlogy.Tensor", binary(kFloat, x_log_y)},
+      {"logaddexp2", binary(kKeep, log_add_exp2)},
+      {"_add_relu.Tensor", binary(kKeep, add_relu)},
+      {"_add_relu.Scalar", binary(kKeep, add_relu)},
+      {"gcd", binary(kKeep, greatest_common_divisor)},
+      {"lcm", binary(kKeep, least_common_multiple)},
+      {"nextafter", next_after},
+      {"polar", polar},
+      {"xlogy.Tensor",
+       binary(kFloat, [](const Pointwise& p) { return x_log(p, p.b.log(p.x[1])); })},
+      {"special_xlog1py",
+       binary(kFloat, [](const Pointwise& p) { return x_log(p, p.b.log_plus_one(p.x[1])); })},
       {"copysign.Tensor", binary(kFloat, copysign)},
       {"heaviside", elementwise({"self", "values"}, kKeep, heaviside)},
       {"complex", complex},

@@ -123,6 +123,70 @@ Value* logit(const Pointwise& p) {
   return p.b.log(p.b.divide(x, p.b.subtract(p.full(1.0), x)));
 }
 
+// 1 / (x (1 - x)) inside; past the ends NaN without eps, 0 with it.
+Value* logit_backward(const Pointwise& p) {
+  Builder& b = p.b;
+  Value* x = p.x[1];
+  Value* one = p.full(1.0);
+  Value* low = p.op.has("eps") ? p.scalar("eps") : p.full(0.0);
+  Value* inside = b.and_(b.compare(x, low, "GE"), b.compare(x, b.subtract(one, low), "LE"));
+  Value* slope = b.divide(p.x[0], b.multiply(x, b.subtract(one, x)));
+  const double past = p.op.has("eps") ? 0.0 : std::numeric_limits<double>::quiet_NaN();
+  return b.select(inside, slope, p.full(past));
+}
+
+// -x log x; 0 at 0, minus infinity below.
+Value* entropy(const Pointwise& p) {
+  Builder& b = p.b;
+  Value* x = p.x[0];
+  Value* zero = p.full(0.0);
+  Value* y = b.multiply(b.negate(x), b.log(x));
+  y = b.select(b.compare(x, zero, "EQ"), zero, y);
+  y = b.select(b.compare(x, zero, "LT"), p.full(-std::numeric_limits<double>::infinity()), y);
+  return b.select(p.is_nan(x), x, y);
+}
+
+// Rounds to 10^-decimals; a negative number of decimals to tens, hundreds, ...
+Value* round_decimals(const Pointwise& p) {
+  Builder& b = p.b;
+  TORCH_CHECK(p.is_float() || c10::isIntegralType(p.common, false),
+              "\"round_cpu\" not implemented for '", c10::toString(p.common), "'");
+  if (!p.is_float()) return p.x[0];
+  const int64_t decimals = p.op.integer("decimals");
+  Value* scale = p.full(std::pow(10.0, std::abs(static_cast<double>(decimals))));
+  if (decimals < 0) return b.multiply(b.round_nearest_even(b.divide(p.x[0], scale)), scale);
+  return b.divide(b.round_nearest_even(b.multiply(p.x[0], scale)), scale);
+}
+
+// x = mantissa 2^exponent with 0.5 <= |mantissa| < 1; 0, infinities and NaN are their own mantissa.
+void split_exponent(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self");
+  TORCH_CHECK(c10::isFloatingType(self.dtype),
+              "torch.frexp() only supports floating-point dtypes");
+  const bool wide = self.dtype == DType::Double;
+  const int64_t mantissa_bits = wide ? 52 : 23, bias = wide ? 1022 : 126;
+  Value* x = op.convert(self, wide ? DType::Double : DType::Float);
+  const tpu::hlo::TensorType bits{wide ? ElementType::kSI64 : ElementType::kSI32, self.shape()};
+  const auto number = [&](int64_t value) { return b.splat(bits, value); };
+  // Numbers too small for a leading one are scaled up first, which is exact.
+  const double smallest = wide ? std::numeric_limits<double>::min()
+                               : std::numeric_limits<float>::min();
+  Value* tiny = b.compare(b.abs(x), b.splat(x->type, smallest), "LT");
+  Value* scaled = b.multiply(x, b.splat(x->type, std::ldexp(1.0, static_cast<int>(mantissa_bits) + 1)));
+  Value* pattern = b.bitcast_convert(b.select(tiny, scaled, x), bits);
+  const int64_t exponent_mask = wide ? 0x7ff : 0xff;
+  Value* field = b.and_(b.shift_right_logical(pattern, number(mantissa_bits)), number(exponent_mask));
+  Value* exponent = b.subtract(field, number(bias));
+  exponent = b.select(tiny, b.subtract(exponent, number(mantissa_bits + 1)), exponent);
+  Value* cleared = b.and_(pattern, number(~(exponent_mask << mantissa_bits)));
+  Value* mantissa = b.bitcast_convert(b.or_(cleared, number(bias << mantissa_bits)), x->type);
+  Value* plain = b.or_(b.compare(x, b.splat(x->type, 0.0), "EQ"), b.not_(b.is_finite(x)));
+  op.result(op.convert(b.select(plain, x, mantissa), self.dtype), ResultLayout::kOperands, {self});
+  op.result(op.convert(b.select(plain, number(0), exponent), DType::Int), ResultLayout::kOperands,
+            {self});
+}
+
 Value* signbit(const Pointwise& p) {
   Value* x = p.x[0];
   if (!p.is_float()) {
@@ -218,6 +282,10 @@ void add_pointwise_unary(Table& table) {
       {"nan_to_num", unary(kKeep, nan_to_num)},
       {"sinc", unary(kFloat, sinc)},
       {"logit", unary(kFloat, logit)},
+      {"logit_backward", elementwise({"grad_output", "self"}, kFloat, logit_backward)},
+      {"special_entr", unary(kFloat, entropy)},
+      {"round.decimals", unary(kKeep, round_decimals)},
+      {"frexp.Tensor", split_exponent},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

@@ -5,10 +5,12 @@
 
 #include "backend/aten/lowering_table.h"
 #include "backend/aten/pointwise.h"
+#include "backend/aten/reduction.h"
 
 namespace torch_tpu::aten {
 namespace {
 
+using tpu::hlo::OpKind;
 using tpu::hlo::TensorType;
 
 /// Independent random words of `type` (ui32 or ui64). One 128-bit block holds four or two.
@@ -109,7 +111,7 @@ void assert_probability(Lowering& op, Value* p) {
   Builder& b = op.b;
   Value* inside =
       b.and_(b.compare(p, b.splat(p->type, 0.0), "GE"), b.compare(p, b.splat(p->type, 1.0), "LE"));
-  b.assert_true(op.reduce(inside, tpu::hlo::OpKind::kAnd, iota_dims(p->type.rank()), false),
+  b.assert_true(op.reduce(inside, OpKind::kAnd, iota_dims(p->type.rank()), false),
                 "Expected p_in >= 0 && p_in <= 1 to be true");
 }
 
@@ -125,9 +127,12 @@ LowerFunction bernoulli_of_tensor(std::string_view probability) {
 }
 
 /// In (0, 1): the middle of a grid cell, so that neither end is drawn.
+Value* open_uniform(Lowering& op, const Dims& shape, DType dtype) {
+  Value* u = unit_uniform(op, shape, dtype);
+  return op.b.add(u, op.b.splat(u->type, is_wide(dtype) ? 0x1p-54 : 0x1p-25));
+}
 Value* open_uniform(Lowering& op, const Tensor& self) {
-  Value* u = unit_uniform(op, self.shape(), self.dtype);
-  return op.b.add(u, op.b.splat(u->type, is_wide(self.dtype) ? 0x1p-54 : 0x1p-25));
+  return open_uniform(op, self.shape(), self.dtype);
 }
 
 // -log(1 - u) / lambda.
@@ -186,7 +191,7 @@ void normal_of_tensors(Lowering& op) {
   Value* spread = op.broadcast_to(op.convert(deviation, compute), shape);
   Value* positive = b.compare(spread, b.splat(spread->type, 0.0), "GE");
   b.assert_true(
-      op.reduce(positive, tpu::hlo::OpKind::kAnd, iota_dims(positive->type.rank()), false),
+      op.reduce(positive, OpKind::kAnd, iota_dims(positive->type.rank()), false),
       "normal expects all elements of std >= 0.0");
   Value* z = standard_normal(op, shape, first.dtype);
   Value* centre = op.broadcast_to(op.convert(mean, compute), shape);
@@ -264,6 +269,50 @@ void permutation(Lowering& op) {
       op.convert(op.b.custom_call("tpu.randperm", {keys}, {{ElementType::kSI64, {n}}})[0], out));
 }
 
+// Category numbers by weight. With replacement: where a uniform number falls among the running
+// sums. Without: the largest of weight / exponential (the exponential race, as PyTorch does it).
+void multinomial(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self");
+  const int64_t samples = op.integer("num_samples");
+  const bool replacement = op.boolean("replacement");
+  check_floating(self, "multinomial");
+  TORCH_CHECK(self.dim() == 1 || self.dim() == 2, "prob_dist must be 1 or 2 dim");
+  TORCH_CHECK(samples > 0, "cannot sample n_sample <= 0 samples");
+  const int64_t categories = self.size(self.dim() - 1), rows = self.dim() == 2 ? self.size(0) : 1;
+  TORCH_CHECK(replacement || samples <= categories,
+              "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  const Dims shape = self.dim() == 2 ? Dims{rows, samples} : Dims{samples};
+  if (rows == 0) return op.result(op.full(shape, DType::Long, int64_t{0}));
+  Value* weight = b.reshape(op.convert(self, sample_type(self.dtype)), {rows, categories});
+  Value* zero = b.splat(weight->type, 0.0);
+  Value* valid = b.and_(b.is_finite(weight), b.compare(weight, zero, "GE"));
+  b.assert_true(op.reduce(valid, OpKind::kAnd, {0, 1}, false),
+                "probability tensor contains either `inf`, `nan` or element < 0");
+  Value* total = op.reduce(weight, OpKind::kAdd, {1}, true);
+  Value* some = b.compare(total, b.splat(total->type, 0.0), "GT");
+  b.assert_true(op.reduce(some, OpKind::kAnd, {0, 1}, false),
+                "invalid multinomial distribution (sum of probabilities <= 0)");
+  Value* drawn = nullptr;
+  if (replacement) {
+    Value* sums = cumulative(op, weight, 1, OpKind::kAdd);
+    Value* u = unit_uniform(op, {rows, samples}, self.dtype);
+    Value* at = b.multiply(u, op.broadcast_to(total, u->type.shape));
+    drawn = b.custom_call("tpu.searchsorted", {sums, at}, {{ElementType::kSI64, at->type.shape}},
+                          {{"right", true}})[0];
+    // Rounding may lift a number to the total.
+    drawn = b.minimum(drawn, b.splat(drawn->type, categories - 1));
+  } else {
+    Value* u = open_uniform(op, {rows, categories}, self.dtype);
+    Value* race = b.divide(weight, b.negate(b.log(u)));
+    drawn = b.custom_call("tpu.topk", {race},
+                          {{race->type.element, {rows, samples}},
+                           {ElementType::kSI64, {rows, samples}}},
+                          {{"largest", true}, {"dimension", int64_t{1}}})[1];
+  }
+  op.result(b.reshape(drawn, shape));
+}
+
 // dropout with its mask; the kept elements are scaled by 1 / (1 - p).
 void native_dropout(Lowering& op) {
   Builder& b = op.b;
@@ -311,6 +360,7 @@ void add_random(Table& table) {
       {"random_.to", random_below},
       {"random_.from", random_between},
       {"randperm.generator_out", permutation},
+      {"multinomial", multinomial},
       {"native_dropout", native_dropout},
       {"native_dropout_backward",
        elementwise({"grad_output", "mask", "scale"}, Promotion::kDefault, native_dropout_backward)},

@@ -53,6 +53,37 @@ std::pair<Value*, Value*> extreme_with_index(Lowering& op, Value* x, int64_t dim
   return {results[0], results[1]};
 }
 
+Value* vector_norm(Lowering& op, Value* x, const Dims& dims, bool keepdim, double p) {
+  Builder& b = op.b;
+  Value* magnitude = b.abs(x);
+  const auto reduce = [&](Value* v, OpKind kind) { return op.reduce(v, kind, dims, keepdim); };
+  if (std::isinf(p)) {
+    // The norm of nothing is 0.
+    Value* largest = p > 0 ? b.maximum(magnitude, b.splat(x->type, 0.0)) : magnitude;
+    return reduce(largest, p > 0 ? OpKind::kMaximum : OpKind::kMinimum);
+  }
+  if (p == 0) {
+    Value* nonzero = b.compare(magnitude, b.splat(x->type, 0.0), "NE");
+    return reduce(b.convert(nonzero, x->type.element), OpKind::kAdd);
+  }
+  if (p == 1) return reduce(magnitude, OpKind::kAdd);
+  if (p == 2) return b.sqrt(reduce(b.multiply(x, x), OpKind::kAdd));
+  Value* powers = reduce(b.power(magnitude, b.splat(x->type, p)), OpKind::kAdd);
+  return b.power(powers, b.splat(powers->type, 1 / p));
+}
+
+// A window as long as the dimension, padded on the left.
+Value* cumulative(Lowering& op, Value* x, int64_t dim, OpKind kind) {
+  const int64_t rank = x->type.rank(), length = x->type.shape[dim];
+  if (x->type.num_elements() == 0) return x;
+  Builder::Window window{
+      Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), {rank, 2, Dims(2 * rank, 0)}};
+  window.dimensions[dim] = length;
+  window.padding.values[2 * dim] = length - 1;
+  return op.b.reduce_window({x}, {identity_of(op.b, kind, x->type.element)}, window,
+                            Builder::combiner(kind))[0];
+}
+
 namespace {
 
 struct Reduction {
@@ -263,26 +294,6 @@ void deviation_and_mean(Lowering& op) {
   op.result(finish(op, r, m.mean));
 }
 
-// p-norm over dims: max and min of |x| for infinite p, the count of non-zeros for p = 0.
-Value* vector_norm(Lowering& op, Value* x, const Dims& dims, bool keepdim, double p) {
-  Builder& b = op.b;
-  Value* magnitude = b.abs(x);
-  const auto reduce = [&](Value* v, OpKind kind) { return op.reduce(v, kind, dims, keepdim); };
-  if (std::isinf(p)) {
-    // The norm of nothing is 0.
-    Value* largest = p > 0 ? b.maximum(magnitude, b.splat(x->type, 0.0)) : magnitude;
-    return reduce(largest, p > 0 ? OpKind::kMaximum : OpKind::kMinimum);
-  }
-  if (p == 0) {
-    Value* nonzero = b.compare(magnitude, b.splat(x->type, 0.0), "NE");
-    return reduce(b.convert(nonzero, x->type.element), OpKind::kAdd);
-  }
-  if (p == 1) return reduce(magnitude, OpKind::kAdd);
-  if (p == 2) return b.sqrt(reduce(b.multiply(x, x), OpKind::kAdd));
-  Value* powers = reduce(b.power(magnitude, b.splat(x->type, p)), OpKind::kAdd);
-  return b.power(powers, b.splat(powers->type, 1 / p));
-}
-
 void linalg_vector_norm(Lowering& op) {
   const Reduction r = read(op);
   const DType out = op.dtype("dtype").value_or(r.self.dtype);
@@ -317,18 +328,6 @@ void log_sum_exp(Lowering& op) {
   op.result(finish(op, r, total));
 }
 
-// A running reduction: a window as long as the dimension, padded on the left.
-Value* cumulative(Lowering& op, Value* x, int64_t dim, OpKind kind) {
-  const int64_t rank = x->type.rank(), length = x->type.shape[dim];
-  if (x->type.num_elements() == 0) return x;
-  Builder::Window window{
-      Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), Dims(rank, 1), {rank, 2, Dims(2 * rank, 0)}};
-  window.dimensions[dim] = length;
-  window.padding.values[2 * dim] = length - 1;
-  return op.b.reduce_window({x}, {identity_of(op.b, kind, x->type.element)}, window,
-                            Builder::combiner(kind))[0];
-}
-
 LowerFunction cumulative_op(OpKind kind) {
   return [kind](Lowering& op) {
     const Tensor self = op.tensor("self");
@@ -357,6 +356,8 @@ void add_reduction(Table& table) {
       {"max", extreme(OpKind::kMaximum, "max")},
       {"min", extreme(OpKind::kMinimum, "min")},
       {"aminmax", aminmax},
+      {"_aminmax", aminmax},
+      {"_aminmax.dim", aminmax},
       {"max.dim", extreme_along(true)},
       {"min.dim", extreme_along(false)},
       {"argmax", arg_extreme(true)},

@@ -1,5 +1,7 @@
 // Writing by index. Where several values meet in one element, they are combined in ascending
 // order of the index tensor, so that the bits do not depend on threads.
+#include "backend/aten/scatter.h"
+
 #include <algorithm>
 
 #include "backend/aten/indexing.h"
@@ -24,8 +26,8 @@ Value* scatter_with(Builder& b, Value* target, Value* indices, Value* updates,
                    /*unique_indices=*/false, combine(kind))[0];
 }
 
-/// target[index[i, j], j] combined with updates[i, j], for dim 0 of two. All of one rank; index and
-/// updates of one shape, which may be smaller than target's apart from `dim`.
+}  // namespace
+
 Value* scatter_along(Lowering& op, Value* target, int64_t dim, Value* index, Value* updates,
                      OpKind kind) {
   Builder& b = op.b;
@@ -56,7 +58,6 @@ Value* scatter_along(Lowering& op, Value* target, int64_t dim, Value* index, Val
   return scatter_with(b, target, b.concatenate(coordinates, rank), updates, numbers, kind);
 }
 
-/// Whole slices: target[.., index[i], ..] along `dim` combined with source[.., i, ..].
 Value* scatter_slices(Lowering& op, Value* target, int64_t dim, Value* index, Value* source,
                       OpKind kind) {
   ScatterDimensionNumbers numbers;
@@ -68,6 +69,8 @@ Value* scatter_slices(Lowering& op, Value* target, int64_t dim, Value* index, Va
   }
   return scatter_with(op.b, target, index, source, numbers, kind);
 }
+
+namespace {
 
 /// self, dim, index and source of the scatter family, checked. A 0-d tensor becomes 1-d.
 struct ScatterCall {
@@ -161,36 +164,41 @@ Value* floor_quotient(Builder& b, Value* x, Value* divisor) {
   return b.select(step_down, b.subtract(quotient, b.splat(x->type, int64_t{1})), quotient);
 }
 
-// scatter_reduce: like scatter with a combiner, but the old values may be left out, and mean
-// divides by the number of values that arrived.
-void scatter_reduce(Lowering& op) {
+/// Writes updates at an index into a target, combining: scatter_along or scatter_slices.
+using Place = Value* (*)(Lowering&, Value*, int64_t, Value*, Value*, OpKind);
+
+/// Like scatter with a combiner, but the old values may be left out, and mean divides by the number
+/// of values that arrived. Target and source are of one type, in which it computes.
+Value* reduce_into(Lowering& op, Place place, Value* target, int64_t dim, Value* index,
+                   Value* source) {
   Builder& b = op.b;
-  const ScatterCall call = read(op);
   const std::string name = op.string("reduce");
   const OpKind kind = named_combiner(name);
-  if (call.nothing) return op.result(call.self.value);
   const bool include_self = op.boolean("include_self");
-  const DType compute = compute_type(call.self.dtype);
-  Value* target = op.convert(call.target, compute);
-  Value* source = op.convert(covered_source(op, call), compute);
-  Value* start = target;
+  const ElementType type = target->type.element;
   Value* ones = b.splat({ElementType::kSI64, source->type.shape}, int64_t{1});
   Value* none = b.splat({ElementType::kSI64, target->type.shape}, int64_t{0});
-  Value* arrived = scatter_along(op, none, call.dim, call.index, ones, OpKind::kAdd);
-  Value* touched = b.compare(arrived, none, "GT");
+  Value* arrived = place(op, none, dim, index, ones, OpKind::kAdd);
+  Value* start = target;
   if (!include_self) {
-    Value* identity = identity_of(b, kind, target->type.element);
-    start = b.select(touched, op.broadcast_to(identity, target->type.shape), target);
+    Value* identity = op.broadcast_to(identity_of(b, kind, type), target->type.shape);
+    start = b.select(b.compare(arrived, none, "GT"), identity, target);
   }
-  Value* result = scatter_along(op, start, call.dim, call.index, source, kind);
-  if (name == "mean") {
-    Value* one = b.splat(none->type, int64_t{1});
-    Value* count = include_self ? b.add(arrived, one) : b.maximum(arrived, one);
-    Value* divisor = op.convert(count, compute);
-    result = c10::isFloatingType(compute) ? b.divide(result, divisor)
-                                          : floor_quotient(b, result, divisor);
-  }
-  op.result(b.reshape(op.convert(result, call.self.dtype), call.self.shape()));
+  Value* result = place(op, start, dim, index, source, kind);
+  if (name != "mean") return result;
+  Value* one = b.splat(none->type, int64_t{1});
+  Value* divisor = b.convert(include_self ? b.add(arrived, one) : b.maximum(arrived, one), type);
+  return tpu::hlo::is_float(type) ? b.divide(result, divisor) : floor_quotient(b, result, divisor);
+}
+
+void scatter_reduce(Lowering& op) {
+  const ScatterCall call = read(op);
+  named_combiner(op.string("reduce"));  // an unknown name is an error even if nothing is written
+  if (call.nothing) return op.result(call.self.value);
+  const DType compute = compute_type(call.self.dtype);
+  Value* result = reduce_into(op, scatter_along, op.convert(call.target, compute), call.dim,
+                              call.index, op.convert(covered_source(op, call), compute));
+  op.result(op.b.reshape(op.convert(result, call.self.dtype), call.self.shape()));
 }
 
 /// index_add, index_copy and index_fill write whole slices.
@@ -239,6 +247,18 @@ void index_add(Lowering& op) {
   Value* sum = scatter_slices(op, op.convert(call.target, compute), call.dim, call.index, source,
                               OpKind::kAdd);
   op.result(b.reshape(op.convert(sum, call.self.dtype), call.self.shape()));
+}
+
+void index_reduce(Lowering& op) {
+  const std::string name = op.string("reduce");
+  TORCH_CHECK(name == "prod" || name == "mean" || name == "amax" || name == "amin",
+              "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ", name);
+  const SliceCall call = read_slices(op, "index_reduce");
+  const DType compute = compute_type(call.self.dtype);
+  Value* source = op.convert(read_slice_source(op, call, "index_reduce"), compute);
+  Value* result = reduce_into(op, scatter_slices, op.convert(call.target, compute), call.dim,
+                              call.index, source);
+  op.result(op.b.reshape(op.convert(result, call.self.dtype), call.self.shape()));
 }
 
 void index_copy(Lowering& op) {
@@ -327,6 +347,34 @@ void put(Lowering& op) {
   op.result(b.reshape(op.convert(written, self.dtype), self.shape()));
 }
 
+// Where the mask holds, the elements of `source` in order.
+void masked_scatter(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self"), mask = op.tensor("mask"), source = op.tensor("source");
+  TORCH_CHECK(self.dtype == source.dtype,
+              "masked_scatter_: expected self and source to have same dtypes but got ",
+              c10::toString(self.dtype), " and ", c10::toString(source.dtype));
+  TORCH_CHECK(mask.dtype == DType::Bool, "masked_scatter_ only supports boolean masks, but got mask "
+              "with dtype ", c10::toString(mask.dtype));
+  const std::vector<Dims> shapes = {self.shape(), mask.shape()};
+  const Dims shape = broadcast_shapes(shapes);
+  const int64_t count = tpu::hlo::num_elements(shape);
+  Value* target = op.broadcast_to(self.value, shape);
+  if (count == 0) return op.result(target);
+  Value* chosen = b.reshape(op.broadcast_to(mask.value, shape), {count});
+  Value* ordinal = cumulative(op, op.convert(chosen, DType::Long), 0, OpKind::kAdd);
+  Value* needed = op.reduce(op.convert(chosen, DType::Long), OpKind::kAdd, {0}, false);
+  b.assert_true(b.compare(needed, b.constant(ElementType::kSI64, source.numel()), "LE"),
+                "masked_scatter: expected the mask to be true no more often than source has "
+                "elements: Number of elements of source < number of ones in mask");
+  if (source.numel() == 0) return op.result(target);
+  Value* last = b.splat(ordinal->type, source.numel() - 1);
+  Value* first = b.splat(ordinal->type, int64_t{0});
+  Value* at = b.clamp(first, b.subtract(ordinal, b.splat(ordinal->type, int64_t{1})), last);
+  Value* values = take(op, b.reshape(source.value, {source.numel()}), 0, at);
+  op.result(b.select(b.reshape(chosen, shape), b.reshape(values, shape), target));
+}
+
 // Rows of the gradient, added up by the index they came from.
 void embedding_backward(Lowering& op) {
   Builder& b = op.b;
@@ -363,11 +411,13 @@ void add_scatter(Table& table) {
       {"scatter_add", scatter(covered_source, OpKind::kAdd)},
       {"scatter_reduce.two", scatter_reduce},
       {"index_add", index_add},
+      {"index_reduce", index_reduce},
       {"index_copy", index_copy},
       {"index_fill.int_Scalar", index_fill},
       {"index_fill.int_Tensor", index_fill},
       {"_index_put_impl_", index_put, /*takes_masks=*/true},
       {"put_", put},
+      {"masked_scatter", masked_scatter},
       {"embedding_dense_backward", embedding_backward},
   };
   table.insert(table.end(), rows.begin(), rows.end());

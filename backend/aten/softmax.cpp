@@ -96,6 +96,55 @@ void log_softmax_backward(Lowering& op) {
   op.result(op.convert(b.subtract(in.grad, b.multiply(b.exponential(in.output), total)), in.out));
 }
 
+/// Attention's mask, true where nothing is attended to, in the shape of the scores [B, H, T, T].
+/// mask_type 0: [T, T] for all; 1: [B, T], the keys that are padding; else of the scores' shape.
+Value* attention_mask(Lowering& op, const Dims& scores) {
+  Builder& b = op.b;
+  const Tensor mask = op.tensor("mask");
+  TORCH_CHECK(mask.dtype == DType::Bool, "Mask should be a boolean tensor");
+  const int64_t type = op.has("mask_type") ? op.integer("mask_type") : 2;
+  if (type == 1) {
+    TORCH_CHECK(scores.size() == 4 && mask.shape() == (Dims{scores[0], scores[3]}),
+                "For mask_type == 1 mask shape should be (B, L), got ",
+                c10::IntArrayRef(mask.shape()));
+    return b.broadcast_in_dim(mask.value, scores, {0, 3});
+  }
+  const std::vector<Dims> shapes = {mask.shape(), scores};
+  TORCH_CHECK(broadcast_shapes(shapes) == scores, "the mask ", c10::IntArrayRef(mask.shape()),
+              " does not fit the scores ", c10::IntArrayRef(scores));
+  return op.broadcast_to(mask.value, scores);
+}
+
+Dims masked_dims(Lowering& op, int64_t rank) {
+  return rank == 0 ? Dims{} : Dims{wrap_dim(op.has("dim") ? op.integer("dim") : -1, rank)};
+}
+
+// Softmax over what is not masked; 0 elsewhere. A row of nothing but masked scores is NaN.
+void masked_softmax(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self");
+  const Dims dims = masked_dims(op, self.dim());
+  Value* mask = attention_mask(op, self.shape());
+  Value* wide = widened(op, self);
+  Value* lowest = b.splat(wide->type, -std::numeric_limits<double>::infinity());
+  Value* x = b.select(mask, lowest, wide);
+  Value* exps = b.exponential(b.subtract(x, reduce_broadcast(op, x, OpKind::kMaximum, dims)));
+  op.result(op.convert(b.divide(exps, reduce_broadcast(op, exps, OpKind::kAdd, dims)), self.dtype));
+}
+
+void masked_softmax_backward(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor grad = op.tensor("grad_output"), output = op.tensor("output");
+  Value* mask = attention_mask(op, output.shape());
+  Value* y = widened(op, output);
+  Value* dy = widened(op, grad);
+  Value* zero = b.splat(y->type, 0.0);
+  Value* product = b.select(mask, zero, b.multiply(dy, y));
+  Value* total = reduce_broadcast(op, product, OpKind::kAdd, masked_dims(op, output.dim()));
+  Value* dx = b.multiply(y, b.subtract(dy, total));
+  op.result(op.convert(b.select(mask, zero, dx), grad.dtype));
+}
+
 }  // namespace
 
 void add_softmax(Table& table) {
@@ -103,6 +152,8 @@ void add_softmax(Table& table) {
       {"_softmax", softmax},
       {"_log_softmax", log_softmax},
       {"_safe_softmax", safe_softmax},
+      {"_masked_softmax", masked_softmax},
+      {"_masked_softmax_backward", masked_softmax_backward},
       {"_softmax_backward_data", softmax_backward},
       {"_log_softmax_backward_data", log_softmax_backward},
   };

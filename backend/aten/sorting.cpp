@@ -1,26 +1,20 @@
-// Sorting, selection by rank, and searching.
+// Sorting, searching in what is sorted, and sets.
+#include "backend/aten/sorting.h"
+
 #include <algorithm>
 
+#include "backend/aten/indexing.h"
 #include "backend/aten/lowering_table.h"
 #include "backend/aten/reduction.h"
+#include "backend/aten/scatter.h"
 
 namespace torch_tpu::aten {
-namespace {
 
-/// A 0-d tensor is sorted as one of one element.
-Value* at_least_1d(Lowering& op, const Tensor& x) {
-  return x.dim() == 0 ? op.b.reshape(x.value, {1}) : x.value;
-}
+using tpu::hlo::OpKind;
 
-// Stable in either direction: equal elements keep their order. NaN is the largest.
-void sort(Lowering& op) {
-  Builder& b = op.b;
-  const Tensor self = op.tensor("self");
-  const int64_t dim = wrap_dim(op.integer("dim"), self.dim());
-  const bool descending = op.boolean("descending");
-  Value* x = at_least_1d(op, self);
+Sorted stable_sort(Builder& b, Value* x, int64_t dim, bool descending) {
   Value* positions = b.iota({ElementType::kSI64, x->type.shape}, dim);
-  const bool is_float = c10::isFloatingType(self.dtype);
+  const bool is_float = tpu::hlo::is_float(x->type.element);
   const auto comparator = [&](Builder& r, std::span<Value* const> a) {
     Value* before = r.compare(a[0], a[1], descending ? "GT" : "LT");
     if (is_float) {
@@ -32,8 +26,23 @@ void sort(Lowering& op) {
     r.ret({before});
   };
   const auto sorted = b.sort({x, positions}, dim, /*is_stable=*/true, comparator);
-  op.result(b.reshape(sorted[0], self.shape()), ResultLayout::kOperands, {self});
-  op.result(b.reshape(sorted[1], self.shape()), ResultLayout::kOperands, {self});
+  return {sorted[0], sorted[1]};
+}
+
+namespace {
+
+/// A 0-d tensor is sorted as one of one element.
+Value* at_least_1d(Lowering& op, const Tensor& x) {
+  return x.dim() == 0 ? op.b.reshape(x.value, {1}) : x.value;
+}
+
+void sort(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self");
+  const int64_t dim = wrap_dim(op.integer("dim"), self.dim());
+  const Sorted sorted = stable_sort(b, at_least_1d(op, self), dim, op.boolean("descending"));
+  op.result(b.reshape(sorted.values, self.shape()), ResultLayout::kOperands, {self});
+  op.result(b.reshape(sorted.positions, self.shape()), ResultLayout::kOperands, {self});
 }
 
 void topk(Lowering& op) {
@@ -89,6 +98,92 @@ void bucketize(Lowering& op) {
       {{to_element(out), self.shape()}}, {{"right", op.boolean("right")}})[0]);
 }
 
+/// Where each of `values` belongs in the vector `sorted`, both of one type: i64, values' shape.
+Value* position_in(Builder& b, Value* sorted, Value* values, bool right) {
+  return b.custom_call("tpu.searchsorted", {sorted, values},
+                       {{ElementType::kSI64, values->type.shape}}, {{"right", right}})[0];
+}
+
+/// Whether each element is among the others. Few others are compared one by one; many are sorted
+/// first.
+LowerFunction is_in(std::string_view elements_name, std::string_view others_name) {
+  return [=](Lowering& op) {
+    Builder& b = op.b;
+    const Tensor elements = op.tensor(elements_name), others = op.tensor(others_name);
+    for (const Tensor* x : {&elements, &others}) {
+      TORCH_CHECK(x->dtype != DType::Bool && !c10::isComplexType(x->dtype),
+                  "Unsupported input type encountered for isin(): ", c10::toString(x->dtype));
+    }
+    const std::vector<Promoted> seen = {elements.promoted(), others.promoted()};
+    const DType common = result_type(seen);
+    const int64_t count = others.numel();
+    Value* values = op.convert(elements, common);
+    Value* list = b.reshape(op.convert(others, common), {count});
+    Value* found = nullptr;
+    if (count == 0) {
+      found = op.full(elements.shape(), DType::Bool, int64_t{0});
+    } else if (count <= 32) {
+      Dims shape = elements.shape();
+      shape.push_back(count);
+      Value* equal = b.compare(b.broadcast_in_dim(values, shape, iota_dims(elements.dim())),
+                               b.broadcast_in_dim(list, shape, {elements.dim()}), "EQ");
+      found = op.reduce(equal, OpKind::kOr, {elements.dim()}, false);
+    } else {
+      Value* sorted = stable_sort(b, list, 0, /*descending=*/false).values;
+      Value* at = position_in(b, sorted, values, /*right=*/false);
+      at = b.minimum(at, b.splat(at->type, count - 1));
+      found = b.compare(take(op, sorted, 0, at), values, "EQ");
+    }
+    op.result(op.boolean("invert") ? b.not_(found) : found);
+  };
+}
+
+// Counts by equal bins; what lies outside, or is NaN, counts nowhere. Equal bounds mean those of the
+// data, and a range of no width is widened by 1 on either side.
+void histogram_of_counts(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self");
+  const int64_t bins = op.integer("bins");
+  TORCH_CHECK(bins > 0, "torch.histc(): bins must be > 0");
+  const double min = op.number_as_double("min"), max = op.number_as_double("max");
+  TORCH_CHECK(min <= max, "torch.histc: max must be larger than min");
+  const DType compute = compute_type(self.dtype);
+  const int64_t count = self.numel();
+  Value* x = b.reshape(op.convert(self, compute), {count});
+  Value* low = b.constant(x->type.element, min);
+  Value* high = b.constant(x->type.element, max);
+  if (min == max && count > 0) {
+    low = op.reduce(x, OpKind::kMinimum, {0}, false);
+    high = op.reduce(x, OpKind::kMaximum, {0}, false);
+  }
+  Value* one = b.constant(x->type.element, 1.0);
+  Value* flat = b.compare(low, high, "EQ");
+  Value* begin = b.select(flat, b.subtract(low, one), low);
+  Value* width = b.subtract(b.select(flat, b.add(high, one), high), begin);
+  b.assert_true(b.and_(b.is_finite(begin), b.is_finite(width)),
+                "torch.histc: range of [min, max] is not finite");
+  const auto all = [&](Value* number) { return op.broadcast_to(number, x->type.shape); };
+  Value* offset = b.subtract(x, all(begin));
+  Value* inside = b.and_(b.compare(x, all(begin), "GE"), b.compare(offset, all(width), "LE"));
+  Value* scaled = b.divide(b.multiply(offset, b.splat(x->type, static_cast<double>(bins))), all(width));
+  Value* bin = b.convert(b.select(inside, scaled, b.splat(x->type, 0.0)), ElementType::kSI64);
+  bin = b.minimum(bin, b.splat(bin->type, bins - 1));
+  Value* counts = scatter_slices(op, b.splat({ElementType::kSI64, {bins}}, int64_t{0}), 0, bin,
+                                 op.convert(inside, DType::Long), OpKind::kAdd);
+  op.result(op.convert(counts, self.dtype));
+}
+
+// Row numbers, ascending, become the number of elements before each row.
+void rows_to_offsets(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor self = op.tensor("self");
+  TORCH_CHECK(self.dim() == 1, "Input is supposed to be a vector, but got ", self.dim(),
+              " dimensional tensor.");
+  Value* rows = b.iota({self.value->type.element, {op.integer("size") + 1}}, 0);
+  const DType out = op.boolean("out_int32") ? DType::Int : DType::Long;
+  op.result(op.convert(position_in(b, self.value, rows, /*right=*/false), out));
+}
+
 void unique_count(Lowering& op) {
   op.result(op.b.custom_call("tpu.unique_count", {op.tensor("self").value},
                              {{ElementType::kSI64, {}}})[0]);
@@ -126,7 +221,14 @@ void add_sorting(Table& table) {
       {"_cummax_helper", running_extreme("tpu.cummax")},
       {"_cummin_helper", running_extreme("tpu.cummin")},
       {"searchsorted.Tensor", search_sorted},
+      {"searchsorted.Scalar", search_sorted},
       {"bucketize.Tensor", bucketize},
+      {"bucketize.Scalar", bucketize},
+      {"isin.Tensor_Tensor", is_in("elements", "test_elements")},
+      {"isin.Tensor_Scalar", is_in("elements", "test_element")},
+      {"isin.Scalar_Tensor", is_in("element", "test_elements")},
+      {"histc", histogram_of_counts},
+      {"_convert_indices_from_coo_to_csr", rows_to_offsets},
       {"tpu::_unique_count", unique_count},
       {"tpu::_unique", unique},
       {"tpu::_bincount", bincount},

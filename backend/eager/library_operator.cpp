@@ -169,7 +169,7 @@ void run(const KernelCall& call) {
 
 void append(std::vector<at::Tensor>& to, const c10::IValue& value) {
   if (value.isTensorList()) {
-    for (const at::Tensor& tensor : value.toTensorList()) to.push_back(tensor);
+    for (const at::Tensor& tensor : value.toTensorVector()) to.push_back(tensor);
   } else {
     to.push_back(value.toTensor());
   }
@@ -178,7 +178,7 @@ void append(std::vector<at::Tensor>& to, const c10::IValue& value) {
 c10::IValue copy_of(const c10::IValue& value) {
   if (!value.isTensorList()) return value.toTensor().clone();
   c10::List<at::Tensor> copies;
-  for (const at::Tensor& tensor : value.toTensorList()) copies.push_back(tensor.clone());
+  for (const at::Tensor& tensor : value.toTensorVector()) copies.push_back(tensor.clone());
   return copies;
 }
 

@@ -58,7 +58,7 @@ c10::IValue stand_in(const c10::IValue& value, StandIn kind) {
   if (value.isTensor()) return stand_in(value.toTensor(), kind);
   if (value.isTensorList()) {
     c10::List<at::Tensor> tensors;
-    for (const at::Tensor& tensor : value.toTensorList()) tensors.push_back(stand_in(tensor, kind));
+    for (const at::Tensor& tensor : value.toTensorVector()) tensors.push_back(stand_in(tensor, kind));
     return tensors;
   }
   if (value.isDevice()) return device;

@@ -1,6 +1,7 @@
 // What became of a case, and how it is written down.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

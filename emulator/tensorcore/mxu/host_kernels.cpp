@@ -44,17 +44,23 @@ std::span<const HostKernels* const> available_host_kernels() {
   return tables;
 }
 
-const HostKernels& host_kernels() {
-  static const HostKernels& chosen = []() -> const HostKernels& {
-    const auto tables = available_host_kernels();
-    if (const char* asked = std::getenv("TORCH_TPU_EMULATOR_HOST_ISA")) {
-      for (const HostKernels* table : tables) {
-        if (table->name == asked) return *table;
-      }
+namespace {
+
+const HostKernels* choose() {
+  const auto tables = available_host_kernels();
+  if (const char* asked = std::getenv("TORCH_TPU_EMULATOR_HOST_ISA")) {
+    for (const HostKernels* table : tables) {
+      if (table->name == asked) return table;
     }
-    return *tables.back();
-  }();
-  return chosen;
+  }
+  return tables.back();
+}
+
+}  // namespace
+
+const HostKernels& host_kernels() {
+  static const HostKernels* const chosen = choose();
+  return *chosen;
 }
 
 }  // namespace tpu::tensorcore
