@@ -50,8 +50,7 @@ Value* divisors(Lowering& op, const std::vector<PoolAxis>& axes, ElementType typ
 /// `x` over the divisors, which all planes share.
 Value* divided(Lowering& op, const std::vector<PoolAxis>& axes, Value* x) {
   Value* counts = divisors(op, axes, x->type.element);
-  return op.b.divide(x,
-                     op.b.broadcast_in_dim(counts, x->type.shape, iota_dims(x->type.rank())));
+  return op.b.divide(x, op.b.broadcast_in_dim(counts, x->type.shape, iota_dims(x->type.rank())));
 }
 
 LowerFunction average_pool(int64_t spatial) {
@@ -77,8 +76,8 @@ LowerFunction average_pool_backward(int64_t spatial) {
     const Image image = read_image(op, self, spatial);
     const auto axes = read_axes(op, image);
     Dims shape = {image.planes()};
-    Builder::Window window{{1}, Dims(spatial + 1, 1), {1}, Dims(spatial + 1, 1),
-                           {spatial + 1, 2, {0, 0}}};
+    Builder::Window window{
+        {1}, Dims(spatial + 1, 1), {1}, Dims(spatial + 1, 1), {spatial + 1, 2, {0, 0}}};
     for (const PoolAxis& axis : axes) {
       shape.push_back(axis.out);
       window.dimensions.push_back(axis.kernel);
@@ -136,7 +135,8 @@ LowerFunction adaptive_average_pool(int64_t spatial) {
     Dims out = op.integers("output_size");
     out.resize(spatial, out.at(0));
     for (int64_t d = self.dim() - spatial; d < self.dim(); ++d) {
-      TORCH_CHECK(self.size(d) > 0, "adaptive_avg_pool", spatial, "d(): Expected input to have "
+      TORCH_CHECK(self.size(d) > 0, "adaptive_avg_pool", spatial,
+                  "d(): Expected input to have "
                   "non-zero size for non-batch dimensions, but input has sizes ",
                   c10::IntArrayRef(self.shape()), " with dimension ", d, " being empty");
     }

@@ -221,11 +221,14 @@ PlainConvolution read_plain(Lowering& op, bool transposed) {
               c10::IntArrayRef(self.shape()));
   const Dims dilation =
       op.has("dilation") ? spread(op.integers("dilation"), spatial) : Dims(spatial, 1);
-  Dims x = self.shape(), w = {weight.size(0), weight.numel() / std::max<int64_t>(weight.size(0), 1)};
+  Dims x = self.shape(),
+       w = {weight.size(0), weight.numel() / std::max<int64_t>(weight.size(0), 1)};
   if (x.size() == spatial + 1) x.insert(x.begin(), 1);
   for (int64_t size : kernel) w[1] /= size;
   w.insert(w.end(), kernel.begin(), kernel.end());
-  return {self, b.reshape(self.value, x), b.reshape(weight.value, w),
+  return {self,
+          b.reshape(self.value, x),
+          b.reshape(weight.value, w),
           {spread(op.integers("stride"), spatial), spread(op.integers("padding"), spatial),
            dilation, 1, transposed}};
 }
@@ -264,10 +267,9 @@ void plain_convolution_backward(Lowering& op) {
       weight.shape());
   Dims dims = iota_dims(g->type.rank());
   dims.erase(dims.begin() + 1);
-  give(
-      wanted[2],
-      [&] { return op.reduce(op.convert(g, compute_type(dtype)), OpKind::kAdd, dims, false); },
-      {weight.size(0)});
+  give(wanted[2],
+       [&] { return op.reduce(op.convert(g, compute_type(dtype)), OpKind::kAdd, dims, false); },
+       {weight.size(0)});
 }
 
 }  // namespace

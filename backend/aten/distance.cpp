@@ -38,8 +38,8 @@ RowPairs pair_rows(Lowering& op, const Tensor& x1, const Tensor& x2) {
 }
 
 void check_floating(const Tensor& x, std::string_view name) {
-  TORCH_CHECK(c10::isFloatingType(x.dtype), name, " only supports floating-point dtypes, got: ",
-              c10::toString(x.dtype));
+  TORCH_CHECK(c10::isFloatingType(x.dtype), name,
+              " only supports floating-point dtypes, got: ", c10::toString(x.dtype));
 }
 
 /// The slope of the p-norm of a vector with regard to each of its components, times the gradient:
@@ -61,8 +61,8 @@ Value* norm_gradient(Builder& b, Value* d, Value* norm, Value* grad, double p) {
     return b.select(is_largest, b.multiply(grad, sign), zero);
   }
   Value* scale = b.divide(grad, raised(norm, p - 1));
-  Value* slope = p < 2 ? b.multiply(sign, raised(b.abs(d), p - 1))
-                       : b.multiply(d, raised(b.abs(d), p - 2));
+  Value* slope =
+      p < 2 ? b.multiply(sign, raised(b.abs(d), p - 1)) : b.multiply(d, raised(b.abs(d), p - 2));
   Value* product = where_positive(b.multiply(slope, scale));
   return p < 1 ? b.select(b.compare(d, zero, "EQ"), zero, product) : product;
 }
@@ -102,8 +102,8 @@ void cdist_backward(Lowering& op) {
 
 /// The rows of `self` [N, M] in pairs i < j, in the order (0, 1), (0, 2), ..., (1, 2), ...
 struct OwnPairs {
-  Value *i, *j;           ///< i64 [N (N - 1) / 2]
-  Value* difference;      ///< [N (N - 1) / 2, M], in the compute type
+  Value *i, *j;       ///< i64 [N (N - 1) / 2]
+  Value* difference;  ///< [N (N - 1) / 2, M], in the compute type
 };
 
 OwnPairs pair_own_rows(Lowering& op, const Tensor& self) {

@@ -98,7 +98,8 @@ void linspace(Lowering& op) {
 void logspace(Lowering& op) {
   const DType out = op.tensor("out").dtype;
   Value* exponents = evenly_spaced(op, DType::Double);
-  Value* base = op.broadcast_to(op.convert(op.scalar("base"), DType::Double), exponents->type.shape);
+  Value* base =
+      op.broadcast_to(op.convert(op.scalar("base"), DType::Double), exponents->type.shape);
   op.result(op.convert(op.b.power(base, exponents), out));
 }
 

@@ -66,25 +66,26 @@ void glu_jvp(Lowering& op) {
   const int64_t dim = gated_dim(op, x);
   const Halves tangent = halves(op, op.tensor("dx"), dim);
   const Gate s = gate(b, halves(op, x, dim).b);
-  Value* through_gate = b.multiply(b.multiply(widened(op, op.tensor("glu")), s.complement), tangent.b);
+  Value* through_gate =
+      b.multiply(b.multiply(widened(op, op.tensor("glu")), s.complement), tangent.b);
   op.result(op.convert(b.add(b.multiply(tangent.a, s.value), through_gate), x.dtype));
 }
 
-// The tangent of glu_backward: of g s and of g a s (1 - s).
+// The tangent of glu_backward: of g s, which grad_x begins with, and of g a s (1 - s).
 void glu_backward_jvp(Lowering& op) {
   Builder& b = op.b;
   const Tensor x = op.tensor("x");
   const int64_t dim = gated_dim(op, x);
   const Halves primal = halves(op, x, dim), tangent = halves(op, op.tensor("dx"), dim);
   const Gate s = gate(b, primal.b);
-  Value* grad = widened(op, op.tensor("grad_glu"));
-  Value* grad_tangent = widened(op, op.tensor("dgrad_glu"));
-  Value* gate_tangent = b.multiply(s.slope, tangent.b);
-  Value* da = b.add(b.multiply(grad_tangent, s.value), b.multiply(grad, gate_tangent));
-  Value* bend = b.multiply(b.subtract(s.complement, s.value), gate_tangent);  // d slope
-  Value* slope_tangent = b.add(b.multiply(tangent.a, s.slope), b.multiply(primal.a, bend));
-  Value* db = b.add(b.multiply(grad_tangent, b.multiply(primal.a, s.slope)),
-                    b.multiply(grad, slope_tangent));
+  Value* gated = halves(op, op.tensor("grad_x"), dim).a;  // g s
+  Value* closing = b.multiply(tangent.b, s.complement);   // the tangent of s, over s
+  Value* da = b.add(b.multiply(widened(op, op.tensor("dgrad_glu")), s.value),
+                    b.multiply(gated, closing));
+  Value* open = b.multiply(primal.a, s.complement);
+  Value* bend = b.subtract(b.multiply(tangent.a, s.complement),
+                           b.multiply(b.multiply(primal.a, s.value), closing));
+  Value* db = b.add(b.multiply(da, open), b.multiply(gated, bend));
   op.result(op.convert(b.concatenate({da, db}, dim), x.dtype));
 }
 

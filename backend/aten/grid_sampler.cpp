@@ -54,17 +54,22 @@ Sampling::Sampling(Lowering& lowering)
       outside(static_cast<Outside>(op.integer("padding_mode"))),
       align_corners(op.boolean("align_corners")) {
   const Tensor given = op.tensor("grid");
-  TORCH_CHECK(given.dtype == input.dtype, "grid_sampler(): expected input and grid to have the same "
-              "dtype, but input has ", c10::toString(input.dtype), " and grid has ",
-              c10::toString(given.dtype));
+  TORCH_CHECK(given.dtype == input.dtype,
+              "grid_sampler(): expected input and grid to have the same "
+              "dtype, but input has ",
+              c10::toString(input.dtype), " and grid has ", c10::toString(given.dtype));
   const int64_t n = input.size(0), pixel_count = tpu::hlo::num_elements(sizes);
-  TORCH_CHECK(given.dim() == input.dim() && given.size(0) == n &&
-                  given.size(given.dim() - 1) == spatial(),
-              "grid_sampler(): expected grid to have size ", spatial(), " in last dimension and "
-              "input's batch, but got grid with sizes ", c10::IntArrayRef(given.shape()));
+  TORCH_CHECK(
+      given.dim() == input.dim() && given.size(0) == n && given.size(given.dim() - 1) == spatial(),
+      "grid_sampler(): expected grid to have size ", spatial(),
+      " in last dimension and "
+      "input's batch, but got grid with sizes ",
+      c10::IntArrayRef(given.shape()));
   for (int64_t d = 0; d < spatial(); ++d) {
-    TORCH_CHECK(sizes[d] > 0, "grid_sampler(): expected input to have non-empty spatial dimensions, "
-                "but input has sizes ", c10::IntArrayRef(input.shape()));
+    TORCH_CHECK(sizes[d] > 0,
+                "grid_sampler(): expected input to have non-empty spatial dimensions, "
+                "but input has sizes ",
+                c10::IntArrayRef(input.shape()));
   }
   points = {given.shape().begin() + 1, given.shape().end() - 1};
   pixels = b.reshape(widened(op, input), {n, input.size(1), pixel_count});
@@ -158,7 +163,8 @@ std::pair<Value*, Value*> cubic_weight(const Sampling& s, Value* x, bool near) {
     for (double c : coefficients) y = y ? b.add(b.multiply(y, x), s.number(c)) : s.number(c);
     return y;
   };
-  if (near) return {polynomial({a + 2, -(a + 3), 0, 1}), polynomial({3 * (a + 2), -2 * (a + 3), 0})};
+  if (near)
+    return {polynomial({a + 2, -(a + 3), 0, 1}), polynomial({3 * (a + 2), -2 * (a + 3), 0})};
   return {polynomial({a, -5 * a, 8 * a, -4 * a}), polynomial({3 * a, -10 * a, 8 * a})};
 }
 

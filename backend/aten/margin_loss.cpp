@@ -1,7 +1,7 @@
 // Hinge losses over classes, and their gradients.
 #include "backend/aten/indexing.h"
-#include "backend/aten/lowering_table.h"
 #include "backend/aten/loss.h"
+#include "backend/aten/lowering_table.h"
 #include "backend/aten/reduction.h"
 
 namespace torch_tpu::aten {
@@ -19,7 +19,8 @@ struct Scores {
 Scores read_scores(Lowering& op, std::string_view name) {
   const Tensor self = op.tensor("self");
   const bool valid = (self.dim() == 1 || self.dim() == 2) && self.size(self.dim() - 1) != 0;
-  TORCH_CHECK(valid, "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
+  TORCH_CHECK(valid,
+              "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
               c10::IntArrayRef(self.shape()));
   Scores s{nullptr, self.dim() == 1 ? 1 : self.size(0), self.size(self.dim() - 1), {}};
   if (self.dim() == 2) s.leading = {s.samples};
@@ -93,15 +94,14 @@ void multi_margin_loss_backward(Lowering& op) {
   const Tensor self = op.tensor("self");
   const Margins m = read_margins(op);
   Value* zero = b.splat(m.excess->type, 0.0);
-  Value* slope = m.squared ? b.multiply(b.splat(m.excess->type, 2.0), m.excess)
-                           : b.select(b.compare(m.excess, zero, "GT"),
-                                      b.splat(m.excess->type, 1.0), zero);
+  Value* slope =
+      m.squared ? b.multiply(b.splat(m.excess->type, 2.0), m.excess)
+                : b.select(b.compare(m.excess, zero, "GT"), b.splat(m.excess->type, 1.0), zero);
   Value* grad = sample_gradients(op, m.scores, 1.0 / static_cast<double>(m.scores.classes));
-  Value* others = b.multiply(b.multiply(slope, m.weight),
-                             b.broadcast_in_dim(grad, m.excess->type.shape, {0}));
+  Value* others =
+      b.multiply(b.multiply(slope, m.weight), b.broadcast_in_dim(grad, m.excess->type.shape, {0}));
   Value* target = b.negate(op.reduce(others, OpKind::kAdd, {1}, false));
-  Value* dx =
-      b.select(m.is_target, b.broadcast_in_dim(target, m.excess->type.shape, {0}), others);
+  Value* dx = b.select(m.is_target, b.broadcast_in_dim(target, m.excess->type.shape, {0}), others);
   op.result(op.convert(b.reshape(dx, self.shape()), self.dtype));
 }
 
@@ -119,9 +119,9 @@ LabelPairs read_label_pairs(Lowering& op, const Tensor* known) {
   Builder& b = op.b;
   const Tensor target = op.tensor("target");
   Scores s = read_scores(op, "multilabel_margin_loss");
-  TORCH_CHECK(target.shape() == op.tensor("self").shape(), "inconsistent target size: ",
-              c10::IntArrayRef(target.shape()), " for input of size: ",
-              c10::IntArrayRef(op.tensor("self").shape()));
+  TORCH_CHECK(target.shape() == op.tensor("self").shape(),
+              "inconsistent target size: ", c10::IntArrayRef(target.shape()),
+              " for input of size: ", c10::IntArrayRef(op.tensor("self").shape()));
   const Dims& shape = s.x->type.shape;
   Value* raw = b.reshape(op.convert(target, DType::Long), shape);
   Value* none = b.splat(raw->type, int64_t{0});

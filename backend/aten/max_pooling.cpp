@@ -56,8 +56,8 @@ std::pair<Value*, Value*> largest(Builder& b, Value* values, Value* positions) {
       {values, positions}, {lowest, nowhere}, {2}, [&](Builder& r, std::span<Value* const> a) {
         Value* zero = r.constant(ElementType::kSI64, int64_t{0});
         Value* before = r.compare(a[1], a[3], "LT");
-        Value* left = r.or_(r.compare(a[0], a[2], "GT"),
-                            r.and_(r.compare(a[0], a[2], "EQ"), before));
+        Value* left =
+            r.or_(r.compare(a[0], a[2], "GT"), r.and_(r.compare(a[0], a[2], "EQ"), before));
         if (is_float) {
           Value* left_nan = r.compare(a[0], a[0], "NE");
           Value* right_nan = r.compare(a[2], a[2], "NE");
@@ -109,7 +109,8 @@ LowerFunction adaptive_max_pool(int64_t spatial) {
     TORCH_CHECK(static_cast<int64_t>(out.size()) == spatial, "adaptive_max_pool", spatial,
                 "d(): internal error: output_size.size() must be ", spatial);
     for (int64_t d = 1; d < self.dim(); ++d) {
-      TORCH_CHECK(self.size(d) > 0, "adaptive_max_pool", spatial, "d(): Expected input to have "
+      TORCH_CHECK(self.size(d) > 0, "adaptive_max_pool", spatial,
+                  "d(): Expected input to have "
                   "non-zero size for non-batch dimensions, but input has sizes ",
                   c10::IntArrayRef(self.shape()), " with dimension ", d, " being empty");
     }
@@ -135,9 +136,7 @@ Value* random_starts(Builder& b, Value* sample, int64_t size, int64_t out, int64
   Value* alpha = b.divide(b.splat({type, shape}, static_cast<double>(size - kernel)),
                           b.splat({type, shape}, static_cast<double>(out - 1)));
   Value* offset = b.broadcast_in_dim(sample, shape, {0});
-  const auto whole = [&](Value* x) {
-    return b.convert(b.multiply(x, alpha), ElementType::kSI64);
-  };
+  const auto whole = [&](Value* x) { return b.convert(b.multiply(x, alpha), ElementType::kSI64); };
   Value* number = b.iota({ElementType::kSI64, shape}, 1);
   Value* start = b.subtract(whole(b.add(b.convert(number, type), offset)), whole(offset));
   Value* is_last = b.compare(number, b.splat(number->type, out - 1), "EQ");
@@ -224,10 +223,11 @@ LowerFunction max_unpool(int64_t spatial) {
                 " elements in output_size, but got ", out.size(), " elements.");
     TORCH_CHECK(self.shape() == indices.shape(),
                 "Expected shape of indices to be same as that of the input tensor (",
-                c10::IntArrayRef(self.shape()), ") but got indices tensor with shape: ",
-                c10::IntArrayRef(indices.shape()));
+                c10::IntArrayRef(self.shape()),
+                ") but got indices tensor with shape: ", c10::IntArrayRef(indices.shape()));
     for (int64_t d = 1; d < self.dim(); ++d) {
-      TORCH_CHECK(self.size(d) > 0, "max_unpooling", spatial, "d_forward_out_cpu(): Expected input "
+      TORCH_CHECK(self.size(d) > 0, "max_unpooling", spatial,
+                  "d_forward_out_cpu(): Expected input "
                   "to have non-zero size for non-batch dimensions, but got ",
                   c10::IntArrayRef(self.shape()), " with dimension ", d, " being empty.");
     }

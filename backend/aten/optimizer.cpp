@@ -157,8 +157,7 @@ void sgd(Lowering& op) {
   Builder& b = op.b;
   Step step(op, {"momentum_buffer_list"});
   Value* rate = step.number("lr");
-  Value* fresh_share =
-      b.subtract(b.constant(ElementType::kF64, 1.0), step.number("dampening"));
+  Value* fresh_share = b.subtract(b.constant(ElementType::kF64, 1.0), step.number("dampening"));
   for (int64_t i = 0; i < step.size(); ++i) {
     Parameter p = step.read(i);
     step.decay_gradient(p);
@@ -167,10 +166,10 @@ void sgd(Lowering& op) {
         return b.multiply(x, step.like(step.number("momentum"), x));
       };
       Value* share = b.multiply(p.gradient, step.like(fresh_share, p.gradient));
-      p.states[0] = op.boolean("is_first_step") ? p.gradient
-                                                : b.add(times_momentum(p.states[0]), share);
-      p.gradient = op.boolean("nesterov") ? b.add(p.gradient, times_momentum(p.states[0]))
-                                          : p.states[0];
+      p.states[0] =
+          op.boolean("is_first_step") ? p.gradient : b.add(times_momentum(p.states[0]), share);
+      p.gradient =
+          op.boolean("nesterov") ? b.add(p.gradient, times_momentum(p.states[0])) : p.states[0];
     }
     Value* change = b.multiply(p.gradient, step.like(rate, p.gradient));
     p.parameter = b.subtract(p.parameter, change);
@@ -194,8 +193,7 @@ LowerFunction adagrad(bool writes_steps) {
       Value* slowed = b.add(one, b.multiply(past, step.number("lr_decay")));
       Value* rate = b.divide(step.number("lr"), slowed);
       p.states[0] = b.add(p.states[0], b.multiply(p.gradient, p.gradient));
-      Value* divisor =
-          b.add(b.sqrt(p.states[0]), step.like(step.number("eps"), p.states[0]));
+      Value* divisor = b.add(b.sqrt(p.states[0]), step.like(step.number("eps"), p.states[0]));
       Value* change = b.divide(b.multiply(p.gradient, step.like(rate, p.gradient)), divisor);
       p.parameter = b.subtract(p.parameter, change);
       step.keep(std::move(p));
@@ -228,8 +226,8 @@ void unscale(Lowering& op) {
   op.result(b.select(finite, found.value, b.splat(found.value->type, 1.0)));
 }
 
-// After an overflow the scale shrinks; after `growth_interval` steps without one it grows, unless it
-// would overflow itself.
+// After an overflow the scale shrinks; after `growth_interval` steps without one it grows, unless
+// it would overflow itself.
 void update_scale(Lowering& op) {
   Builder& b = op.b;
   const Tensor scale = op.tensor("self"), tracker = op.tensor("growth_tracker");

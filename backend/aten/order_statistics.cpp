@@ -35,7 +35,8 @@ SortedLines sort_lines(Lowering& op, bool all) {
     order.push_back(dim);
     x = b.transpose(x, order);
     lines.shape = self.shape();
-    op.boolean("keepdim") ? void(lines.shape[dim] = 1) : void(lines.shape.erase(lines.shape.begin() + dim));
+    op.boolean("keepdim") ? void(lines.shape[dim] = 1)
+                          : void(lines.shape.erase(lines.shape.begin() + dim));
   }
   const int64_t count = lines.size == 0 ? 1 : self.numel() / lines.size;
   const auto sorted = stable_sort(b, b.reshape(x, {count, lines.size}), 1, /*descending=*/false);
@@ -104,9 +105,9 @@ void kth_value(Lowering& op) {
   give(op, lines, op.b.splat({ElementType::kSI64, {lines.values->type.shape[0]}}, k - 1));
 }
 
-// Equal elements lie together once sorted. Each counts those of its run up to itself, so that a run's
-// last element has its length; the first of the longest runs wins: the smallest value, at its last
-// position. A NaN equals nothing and is a run of one.
+// Equal elements lie together once sorted. Each counts those of its run up to itself, so that a
+// run's last element has its length; the first of the longest runs wins: the smallest value, at its
+// last position. A NaN equals nothing and is a run of one.
 void mode(Lowering& op) {
   Builder& b = op.b;
   TORCH_CHECK(!c10::isComplexType(op.tensor("self").dtype), "\"mode\" not implemented for complex");
@@ -119,7 +120,8 @@ void mode(Lowering& op) {
     Value* current = b.slice(lines.values, {0, 1}, shape, {1, 1});
     Value* before = b.slice(lines.values, {0, 0}, {count, size - 1}, {1, 1});
     Value* differs = b.compare(current, before, "NE");
-    Value* begins = b.pad(differs, b.constant(ElementType::kI1, int64_t{1}), {0, 1}, {0, 0}, {0, 0});
+    Value* begins =
+        b.pad(differs, b.constant(ElementType::kI1, int64_t{1}), {0, 1}, {0, 0}, {0, 0});
     start = cumulative(op, b.select(begins, here, start), 1, OpKind::kMaximum);
   }
   Value* length = b.subtract(here, start);

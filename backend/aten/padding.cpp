@@ -29,8 +29,8 @@ LineMap padded_line(Border border, int64_t size, int64_t low, int64_t high) {
 std::vector<LineMap> read_maps(Lowering& op, Border border, int64_t spatial) {
   const Tensor self = op.tensor("self");
   const Dims padding = op.integers("padding");
-  TORCH_CHECK(static_cast<int64_t>(padding.size()) == 2 * spatial, "padding size is expected to be ",
-              2 * spatial);
+  TORCH_CHECK(static_cast<int64_t>(padding.size()) == 2 * spatial,
+              "padding size is expected to be ", 2 * spatial);
   bool valid = self.dim() == spatial + 1 || self.dim() == spatial + 2;
   for (int64_t d = self.dim() == spatial + 2 ? 1 : 0; valid && d < self.dim(); ++d) {
     valid = self.size(d) != 0;
@@ -43,10 +43,12 @@ std::vector<LineMap> read_maps(Lowering& op, Border border, int64_t spatial) {
   for (int64_t i = 0; i < spatial; ++i) {
     const int64_t dim = self.dim() - spatial + i, size = self.size(dim);
     const int64_t low = padding[2 * (spatial - 1 - i)], high = padding[2 * (spatial - 1 - i) + 1];
-    TORCH_CHECK(border == Border::kReplication || (low < size && high < size),
-                "Argument #", 2 * (spatial + 1 - i), ": Padding size should be less than the "
-                "corresponding input dimension, but got: padding (", low, ", ", high,
-                ") at dimension ", dim, " of input ", c10::IntArrayRef(self.shape()));
+    TORCH_CHECK(border == Border::kReplication || (low < size && high < size), "Argument #",
+                2 * (spatial + 1 - i),
+                ": Padding size should be less than the "
+                "corresponding input dimension, but got: padding (",
+                low, ", ", high, ") at dimension ", dim, " of input ",
+                c10::IntArrayRef(self.shape()));
     TORCH_CHECK(size + low + high >= 1, "input (size ", size, " in dimension ", dim,
                 ") is too small. Calculated output size: ", size + low + high);
     maps.push_back(padded_line(border, size, low, high));

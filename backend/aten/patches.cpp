@@ -14,8 +14,8 @@ struct Axis {
   int64_t windows() const {
     return (size + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1;
   }
-  /// From a line to [kernel * windows]: element k of every window, then element k + 1. Nothing where
-  /// the padding is.
+  /// From a line to [kernel * windows]: element k of every window, then element k + 1. Nothing
+  /// where the padding is.
   LineMap patches() const {
     std::vector<std::vector<Tap>> rows;
     for (int64_t k = 0; k < kernel; ++k) {
@@ -33,7 +33,8 @@ std::array<Axis, 2> read_axes(Lowering& op, int64_t height, int64_t width) {
     const Dims v = op.integers(name);
     TORCH_CHECK(v.size() == 2, "It is expected ", name, " equals to 2, but got size ", v.size());
     TORCH_CHECK(v[0] >= least && v[1] >= least, name, " should be ",
-                least > 0 ? "greater than zero" : "non-negative", ", but got ", v[0], " and ", v[1]);
+                least > 0 ? "greater than zero" : "non-negative", ", but got ", v[0], " and ",
+                v[1]);
     return v;
   };
   const Dims kernel = pair("kernel_size", 1), dilation = pair("dilation", 1),
@@ -51,7 +52,8 @@ void image_to_columns(Lowering& op) {
   const int64_t rank = self.dim();
   TORCH_CHECK((rank == 3 && self.size(0) != 0) || (rank == 4 && self.size(1) != 0),
               "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
-              "dimensions for input, but got: ", c10::IntArrayRef(self.shape()));
+              "dimensions for input, but got: ",
+              c10::IntArrayRef(self.shape()));
   const auto [h, w] = read_axes(op, self.size(rank - 2), self.size(rank - 1));
   TORCH_CHECK(h.windows() >= 1 && w.windows() >= 1, "Given input with spatial size (", h.size, ", ",
               w.size, "), calculated shape of the array of sliding blocks as (", h.windows(), ", ",
@@ -77,19 +79,22 @@ void columns_to_image(Lowering& op) {
   TORCH_CHECK((rank == 2 && self.size(0) != 0 && self.size(1) != 0) ||
                   (rank == 3 && self.size(1) != 0 && self.size(2) != 0),
               "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
-              "non-zero dimensions for input, but got: ", c10::IntArrayRef(self.shape()));
+              "non-zero dimensions for input, but got: ",
+              c10::IntArrayRef(self.shape()));
   const int64_t rows = self.size(rank - 2), columns = self.size(rank - 1);
   TORCH_CHECK(rows % (h.kernel * w.kernel) == 0,
               "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
-              "but got input.size(1)=", rows, " and kernel_size=(", h.kernel, ", ", w.kernel, ").");
+              "but got input.size(1)=",
+              rows, " and kernel_size=(", h.kernel, ", ", w.kernel, ").");
   TORCH_CHECK(columns == h.windows() * w.windows(), "Given output_size=(", out[0], ", ", out[1],
-              "), kernel_size=(", h.kernel, ", ", w.kernel, "), expected size of input's dimension "
-              "2 to match the calculated number of sliding blocks ", h.windows(), " * ",
-              w.windows(), " = ", h.windows() * w.windows(), ", but got input.size(2)=", columns,
-              ".");
+              "), kernel_size=(", h.kernel, ", ", w.kernel,
+              "), expected size of input's dimension "
+              "2 to match the calculated number of sliding blocks ",
+              h.windows(), " * ", w.windows(), " = ", h.windows() * w.windows(),
+              ", but got input.size(2)=", columns, ".");
   const int64_t batch = rank == 3 ? self.size(0) : 1, channels = rows / (h.kernel * w.kernel);
-  Value* x = b.reshape(widened(op, self),
-                       {batch, channels, h.kernel, w.kernel, h.windows(), w.windows()});
+  Value* x =
+      b.reshape(widened(op, self), {batch, channels, h.kernel, w.kernel, h.windows(), w.windows()});
   x = b.reshape(b.transpose(x, {0, 1, 2, 4, 3, 5}),
                 {batch, channels, h.kernel * h.windows(), w.kernel * w.windows()});
   x = w.patches().transposed().apply(op, h.patches().transposed().apply(op, x, 2), 3);
@@ -126,13 +131,16 @@ void channel_shuffle(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self");
   const int64_t groups = op.integer("groups");
-  TORCH_CHECK(self.dim() > 2, "channel_shuffle expects input with > 2 dims, but got input with "
-              "sizes ", c10::IntArrayRef(self.shape()));
-  TORCH_CHECK(groups > 0, "Number of groups to divide channels in must be positive. Value of "
-              "groups:", groups);
-  TORCH_CHECK(self.size(1) % groups == 0,
-              "Number of channels must be divisible by groups. Got ", self.size(1),
-              " channels and ", groups, " groups.");
+  TORCH_CHECK(self.dim() > 2,
+              "channel_shuffle expects input with > 2 dims, but got input with "
+              "sizes ",
+              c10::IntArrayRef(self.shape()));
+  TORCH_CHECK(groups > 0,
+              "Number of groups to divide channels in must be positive. Value of "
+              "groups:",
+              groups);
+  TORCH_CHECK(self.size(1) % groups == 0, "Number of channels must be divisible by groups. Got ",
+              self.size(1), " channels and ", groups, " groups.");
   Dims split = self.shape();
   split[1] /= groups;
   split.insert(split.begin() + 1, groups);

@@ -201,24 +201,6 @@ Value* logical(const Pointwise& p, OpKind kind) {
   return p.b.binary(kind, a, b_);
 }
 
-LowerFunction bitwise(OpKind kind, std::string_view name) {
-  return binary(kKeep, [kind, name](const Pointwise& p) {
-    TORCH_CHECK(is_integral(p), "\"", name, "_cpu\" not implemented for '", c10::toString(p.common),
-                "'");
-    return p.b.binary(kind, p.x[0], p.x[1]);
-  });
-}
-
-LowerFunction shift(bool left) {
-  return binary(kKeep, [left](const Pointwise& p) {
-    TORCH_CHECK(is_integral(p) && p.common != DType::Bool, "shift is not implemented for '",
-                c10::toString(p.common), "'");
-    if (left) return p.b.shift_left(p.x[0], p.x[1]);
-    return c10::isSignedType(p.common) ? p.b.shift_right_arithmetic(p.x[0], p.x[1])
-                                       : p.b.shift_right_logical(p.x[0], p.x[1]);
-  });
-}
-
 Value* hypot(const Pointwise& p) {
   // Scaled by the larger operand, so that squares neither overflow nor vanish.
   Builder& b = p.b;
@@ -273,72 +255,6 @@ Value* x_log(const Pointwise& p, Value* logarithm) {
   return p.b.select(p.is_nan(p.x[1]), p.x[1], y);
 }
 
-// Euclid's algorithm on all elements at once, until none has a remainder.
-Value* greatest_common_divisor(const Pointwise& p) {
-  Builder& b = p.b;
-  TORCH_CHECK(is_integral(p) && p.common != DType::Bool, "\"gcd_cpu\" not implemented for '",
-              c10::toString(p.common), "'");
-  const bool is_signed = c10::isSignedType(p.common);
-  const auto magnitude = [&](Value* x) { return is_signed ? b.abs(x) : x; };
-  const auto zeros = [](Builder& r, Value* x) { return r.splat(x->type, int64_t{0}); };
-  const Dims all = iota_dims(static_cast<int64_t>(p.shape.size()));
-  return b.while_(
-      {magnitude(p.x[0]), magnitude(p.x[1])},
-      [&](Builder& r, std::span<Value* const> a) {
-        Value* left = r.compare(a[1], zeros(r, a[1]), "NE");
-        Value* none = r.constant(ElementType::kI1, int64_t{0});
-        r.ret({all.empty() ? left
-                           : r.reduce({left}, {none}, all, Builder::combiner(OpKind::kOr))[0]});
-      },
-      [&](Builder& r, std::span<Value* const> a) {
-        Value* done = r.compare(a[1], zeros(r, a[1]), "EQ");
-        Value* divisor = r.select(done, r.splat(a[1]->type, int64_t{1}), a[1]);
-        r.ret({r.select(done, a[0], a[1]), r.remainder(a[0], divisor)});
-      })[0];
-}
-
-Value* least_common_multiple(const Pointwise& p) {
-  Builder& b = p.b;
-  Value* divisor = greatest_common_divisor(p);
-  Value* none = b.compare(divisor, p.full_int(0), "EQ");
-  Value* quotient = b.divide(p.x[0], b.select(none, p.full_int(1), divisor));
-  Value* product = b.multiply(quotient, p.x[1]);
-  return b.select(none, p.full_int(0), c10::isSignedType(p.common) ? b.abs(product) : product);
-}
-
-/// The signed integer type as wide as a float.
-ElementType bits_of(ElementType type) {
-  const int width = tpu::hlo::bit_width(type);
-  return width == 16 ? ElementType::kSI16 : width == 32 ? ElementType::kSI32 : ElementType::kSI64;
-}
-
-// The next number towards another one: one step of the bit pattern, which orders numbers of one sign.
-void next_after(Lowering& op) {
-  Builder& b = op.b;
-  const Tensor self = op.tensor("self"), other = op.tensor("other");
-  const std::vector<Promoted> seen = {self.promoted(), other.promoted()};
-  const DType common = result_type(seen);
-  TORCH_CHECK(c10::isFloatingType(common), "\"nextafter_cpu\" not implemented for '",
-              c10::toString(common), "'");
-  const std::vector<Dims> shapes = {self.shape(), other.shape()};
-  const Dims shape = broadcast_shapes(shapes);
-  Value* x = op.broadcast_to(op.convert(self, common), shape);
-  Value* y = op.broadcast_to(op.convert(other, common), shape);
-  const tpu::hlo::TensorType bits{bits_of(x->type.element), shape};
-  const auto number = [&](int64_t value) { return b.splat(bits, value); };
-  Value* zero = b.splat(x->type, 0.0);
-  Value* pattern = b.bitcast_convert(x, bits);
-  Value* outwards = b.compare(b.compare(x, y, "LT"), b.compare(x, zero, "GT"), "EQ");
-  Value* stepped = b.add(pattern, b.select(outwards, number(1), number(-1)));
-  // From 0 to the smallest number of y's sign.
-  const int64_t sign = int64_t{-1} << (tpu::hlo::bit_width(bits.element) - 1);
-  Value* least = b.select(b.compare(y, zero, "LT"), number(sign | 1), number(1));
-  stepped = b.select(b.compare(x, zero, "EQ"), least, stepped);
-  Value* result = b.select(b.compare(x, y, "EQ"), y, b.bitcast_convert(stepped, x->type));
-  Value* nan = b.or_(b.compare(x, x, "NE"), b.compare(y, y, "NE"));
-  op.result(b.select(nan, b.add(x, y), result), ResultLayout::kOperands, {self, other});
-}
-
 // abs (cos angle + i sin angle)
 void polar(Lowering& op) {
   Builder& b = op.b;
@@ -346,9 +262,8 @@ void polar(Lowering& op) {
   TORCH_CHECK(abs.dtype == DType::Float || abs.dtype == DType::Double,
               "Expected both inputs to be Half, Float or Double tensors but got ",
               c10::toString(abs.dtype), " and ", c10::toString(angle.dtype));
-  TORCH_CHECK(abs.dtype == angle.dtype, "Expected object of scalar type ",
-              c10::toString(abs.dtype), " but got scalar type ", c10::toString(angle.dtype),
-              " for second argument");
+  TORCH_CHECK(abs.dtype == angle.dtype, "Expected object of scalar type ", c10::toString(abs.dtype),
+              " but got scalar type ", c10::toString(angle.dtype), " for second argument");
   const std::vector<Dims> shapes = {abs.shape(), angle.shape()};
   const Dims shape = broadcast_shapes(shapes);
   Value* radius = op.broadcast_to(abs.value, shape);
@@ -383,18 +298,6 @@ void complex(Lowering& op) {
             ResultLayout::kOperands, {real, imag});
 }
 
-Value* copysign(const Pointwise& p) {
-  Builder& b = p.b;
-  const bool wide = p.compute == DType::Double;
-  const ElementType bits = wide ? ElementType::kSI64 : ElementType::kSI32;
-  const int64_t sign =
-      wide ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int32_t>::min();
-  Value* sign_mask = b.splat({bits, p.shape}, sign);
-  Value* magnitude = b.and_(b.bitcast_convert(p.x[0], {bits, p.shape}), b.not_(sign_mask));
-  Value* sign_bit = b.and_(b.bitcast_convert(p.x[1], {bits, p.shape}), sign_mask);
-  return b.bitcast_convert(b.or_(magnitude, sign_bit), p.x[0]->type);
-}
-
 }  // namespace
 
 void add_pointwise_binary(Table& table) {
@@ -418,19 +321,6 @@ void add_pointwise_binary(Table& table) {
       {"pow.Tensor_Scalar", elementwise({"self", "exponent"}, kKeep, power_of_number)},
       {"pow.Scalar", elementwise({"self", "exponent"}, kKeep, power)},
       {"atan2", binary(kFloat, [](const Pointwise& p) { return p.b.atan2(p.x[0], p.x[1]); })},
-      {"bitwise_and.Tensor", bitwise(OpKind::kAnd, "bitwise_and")},
-      {"bitwise_or.Tensor", bitwise(OpKind::kOr, "bitwise_or")},
-      {"bitwise_xor.Tensor", bitwise(OpKind::kXor, "bitwise_xor")},
-      {"bitwise_left_shift.Tensor", shift(/*left=*/true)},
-      {"bitwise_right_shift.Tensor", shift(/*left=*/false)},
-      {"__lshift__.Scalar", shift(true)},
-      {"__lshift__.Tensor", shift(true)},
-      {"__rshift__.Scalar", shift(false)},
-      {"__rshift__.Tensor", shift(false)},
-      {"__ilshift__.Scalar", shift(true)},
-      {"__ilshift__.Tensor", shift(true)},
-      {"__irshift__.Scalar", shift(false)},
-      {"__irshift__.Tensor", shift(false)},
       {"logical_and", binary(
                           kKeep, [](const Pointwise& p) { return logical(p, OpKind::kAnd); },
                           PointwiseResult::kBool)},
@@ -445,15 +335,11 @@ void add_pointwise_binary(Table& table) {
       {"logaddexp2", binary(kKeep, log_add_exp2)},
       {"_add_relu.Tensor", binary(kKeep, add_relu)},
       {"_add_relu.Scalar", binary(kKeep, add_relu)},
-      {"gcd", binary(kKeep, greatest_common_divisor)},
-      {"lcm", binary(kKeep, least_common_multiple)},
-      {"nextafter", next_after},
       {"polar", polar},
       {"xlogy.Tensor",
        binary(kFloat, [](const Pointwise& p) { return x_log(p, p.b.log(p.x[1])); })},
       {"special_xlog1py",
        binary(kFloat, [](const Pointwise& p) { return x_log(p, p.b.log_plus_one(p.x[1])); })},
-      {"copysign.Tensor", binary(kFloat, copysign)},
       {"heaviside", elementwise({"self", "values"}, kKeep, heaviside)},
       {"complex", complex},
   };

@@ -158,49 +158,6 @@ Value* round_decimals(const Pointwise& p) {
   return b.divide(b.round_nearest_even(b.multiply(p.x[0], scale)), scale);
 }
 
-// x = mantissa 2^exponent with 0.5 <= |mantissa| < 1; 0, infinities and NaN are their own mantissa.
-void split_exponent(Lowering& op) {
-  Builder& b = op.b;
-  const Tensor self = op.tensor("self");
-  TORCH_CHECK(c10::isFloatingType(self.dtype),
-              "torch.frexp() only supports floating-point dtypes");
-  const bool wide = self.dtype == DType::Double;
-  const int64_t mantissa_bits = wide ? 52 : 23, bias = wide ? 1022 : 126;
-  Value* x = op.convert(self, wide ? DType::Double : DType::Float);
-  const tpu::hlo::TensorType bits{wide ? ElementType::kSI64 : ElementType::kSI32, self.shape()};
-  const auto number = [&](int64_t value) { return b.splat(bits, value); };
-  // Numbers too small for a leading one are scaled up first, which is exact.
-  const double smallest = wide ? std::numeric_limits<double>::min()
-                               : std::numeric_limits<float>::min();
-  Value* tiny = b.compare(b.abs(x), b.splat(x->type, smallest), "LT");
-  Value* scaled = b.multiply(x, b.splat(x->type, std::ldexp(1.0, static_cast<int>(mantissa_bits) + 1)));
-  Value* pattern = b.bitcast_convert(b.select(tiny, scaled, x), bits);
-  const int64_t exponent_mask = wide ? 0x7ff : 0xff;
-  Value* field = b.and_(b.shift_right_logical(pattern, number(mantissa_bits)), number(exponent_mask));
-  Value* exponent = b.subtract(field, number(bias));
-  exponent = b.select(tiny, b.subtract(exponent, number(mantissa_bits + 1)), exponent);
-  Value* cleared = b.and_(pattern, number(~(exponent_mask << mantissa_bits)));
-  Value* mantissa = b.bitcast_convert(b.or_(cleared, number(bias << mantissa_bits)), x->type);
-  Value* plain = b.or_(b.compare(x, b.splat(x->type, 0.0), "EQ"), b.not_(b.is_finite(x)));
-  op.result(op.convert(b.select(plain, x, mantissa), self.dtype), ResultLayout::kOperands, {self});
-  op.result(op.convert(b.select(plain, number(0), exponent), DType::Int), ResultLayout::kOperands,
-            {self});
-}
-
-Value* signbit(const Pointwise& p) {
-  Value* x = p.x[0];
-  if (!p.is_float()) {
-    return c10::isSignedType(p.common) && p.common != DType::Bool
-               ? p.b.compare(x, p.full_int(0), "LT")
-               : p.mask(false);
-  }
-  // The sign of zeros and NaNs counts too: look at the bits.
-  const bool wide = p.compute == DType::Double;
-  const ElementType bits = wide ? ElementType::kSI64 : ElementType::kSI32;
-  Value* pattern = p.b.bitcast_convert(x, {bits, p.shape});
-  return p.b.compare(pattern, p.b.splat({bits, p.shape}, int64_t{0}), "LT");
-}
-
 // The phase; of a real number 0 or pi, and of NaN itself.
 void angle(Lowering& op) {
   const Tensor self = op.tensor("self");
@@ -278,14 +235,12 @@ void add_pointwise_unary(Table& table) {
       {"isnan",
        unary(
            kKeep, [](const Pointwise& p) { return p.is_nan(p.x[0]); }, PointwiseResult::kBool)},
-      {"signbit", unary(kKeep, signbit, PointwiseResult::kBool)},
       {"nan_to_num", unary(kKeep, nan_to_num)},
       {"sinc", unary(kFloat, sinc)},
       {"logit", unary(kFloat, logit)},
       {"logit_backward", elementwise({"grad_output", "self"}, kFloat, logit_backward)},
       {"special_entr", unary(kFloat, entropy)},
       {"round.decimals", unary(kKeep, round_decimals)},
-      {"frexp.Tensor", split_exponent},
   };
   table.insert(table.end(), rows.begin(), rows.end());
 }

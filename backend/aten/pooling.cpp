@@ -13,8 +13,8 @@ Dims Image::with_leading(const Dims& spatial) const {
 Image read_image(Lowering& op, const Tensor& input, int64_t spatial) {
   const int64_t rank = input.dim();
   TORCH_CHECK(rank == spatial + 1 || rank == spatial + 2, "pooling: Expected ", spatial + 1,
-              "D or ", spatial + 2, "D (batch mode) tensor, but got input of size: ",
-              c10::IntArrayRef(input.shape()));
+              "D or ", spatial + 2,
+              "D (batch mode) tensor, but got input of size: ", c10::IntArrayRef(input.shape()));
   Image image{nullptr,
               {input.shape().begin(), input.shape().end() - spatial},
               {input.shape().end() - spatial, input.shape().end()}};
@@ -62,9 +62,9 @@ std::vector<PoolAxis> read_axes(Lowering& op, const Image& image) {
   const bool ceil_mode = op.boolean("ceil_mode");
   std::vector<PoolAxis> axes;
   for (size_t i = 0; i < spatial; ++i) {
-    axes.push_back({image.sizes[i], kernel[i], stride[i], padding[i], dilation[i],
-                    pooled_size(image.sizes[i], kernel[i], stride[i], padding[i], dilation[i],
-                                ceil_mode)});
+    axes.push_back(
+        {image.sizes[i], kernel[i], stride[i], padding[i], dilation[i],
+         pooled_size(image.sizes[i], kernel[i], stride[i], padding[i], dilation[i], ceil_mode)});
   }
   return axes;
 }

@@ -71,15 +71,18 @@ void per_channel(Lowering& op) {
   const Tensor self = op.tensor("self"), scale = op.tensor("scale"),
                zero_point = op.tensor("zero_point");
   const int64_t axis = op.integer("axis");
-  TORCH_CHECK(axis >= 0 && axis < self.dim(), "`axis` must be between 0 and number of dimensions of "
+  TORCH_CHECK(axis >= 0 && axis < self.dim(),
+              "`axis` must be between 0 and number of dimensions of "
               "input");
-  TORCH_CHECK(scale.dim() == 1 && zero_point.dim() == 1, "scale and zero point need to be 1-D "
+  TORCH_CHECK(scale.dim() == 1 && zero_point.dim() == 1,
+              "scale and zero point need to be 1-D "
               "tensors");
   TORCH_CHECK(scale.size(0) == self.size(axis) && zero_point.size(0) == self.size(axis),
               "dimensions of scale and zero-point are not consistent with input tensor");
   Value* x = in_float(op, self);
   const auto spread = [&](const Tensor& numbers) {
-    return op.b.broadcast_in_dim(op.b.convert(numbers.value, x->type.element), self.shape(), {axis});
+    return op.b.broadcast_in_dim(op.b.convert(numbers.value, x->type.element), self.shape(),
+                                 {axis});
   };
   give(op, self, fake_quantize(op, x, {spread(scale), spread(zero_point)}));
 }

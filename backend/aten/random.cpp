@@ -190,9 +190,8 @@ void normal_of_tensors(Lowering& op) {
   const DType compute = sample_type(first.dtype);
   Value* spread = op.broadcast_to(op.convert(deviation, compute), shape);
   Value* positive = b.compare(spread, b.splat(spread->type, 0.0), "GE");
-  b.assert_true(
-      op.reduce(positive, OpKind::kAnd, iota_dims(positive->type.rank()), false),
-      "normal expects all elements of std >= 0.0");
+  b.assert_true(op.reduce(positive, OpKind::kAnd, iota_dims(positive->type.rank()), false),
+                "normal expects all elements of std >= 0.0");
   Value* z = standard_normal(op, shape, first.dtype);
   Value* centre = op.broadcast_to(op.convert(mean, compute), shape);
   op.result(op.convert(b.add(b.multiply(z, spread), centre), first.dtype));
@@ -305,10 +304,10 @@ void multinomial(Lowering& op) {
   } else {
     Value* u = open_uniform(op, {rows, categories}, self.dtype);
     Value* race = b.divide(weight, b.negate(b.log(u)));
-    drawn = b.custom_call("tpu.topk", {race},
-                          {{race->type.element, {rows, samples}},
-                           {ElementType::kSI64, {rows, samples}}},
-                          {{"largest", true}, {"dimension", int64_t{1}}})[1];
+    drawn = b.custom_call(
+        "tpu.topk", {race},
+        {{race->type.element, {rows, samples}}, {ElementType::kSI64, {rows, samples}}},
+        {{"largest", true}, {"dimension", int64_t{1}}})[1];
   }
   op.result(b.reshape(drawn, shape));
 }

@@ -16,4 +16,8 @@ Value* scatter_along(Lowering& op, Value* target, int64_t dim, Value* index, Val
 Value* scatter_slices(Lowering& op, Value* target, int64_t dim, Value* index, Value* source,
                       tpu::hlo::OpKind kind);
 
+/// stablehlo.scatter with a combiner by name.
+Value* scatter_with(Builder& b, Value* target, Value* indices, Value* updates,
+                    const tpu::hlo::ScatterDimensionNumbers& numbers, tpu::hlo::OpKind kind);
+
 }  // namespace torch_tpu::aten

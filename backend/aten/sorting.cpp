@@ -138,8 +138,8 @@ LowerFunction is_in(std::string_view elements_name, std::string_view others_name
   };
 }
 
-// Counts by equal bins; what lies outside, or is NaN, counts nowhere. Equal bounds mean those of the
-// data, and a range of no width is widened by 1 on either side.
+// Counts by equal bins; what lies outside, or is NaN, counts nowhere. Equal bounds mean those of
+// the data, and a range of no width is widened by 1 on either side.
 void histogram_of_counts(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self");
@@ -165,7 +165,8 @@ void histogram_of_counts(Lowering& op) {
   const auto all = [&](Value* number) { return op.broadcast_to(number, x->type.shape); };
   Value* offset = b.subtract(x, all(begin));
   Value* inside = b.and_(b.compare(x, all(begin), "GE"), b.compare(offset, all(width), "LE"));
-  Value* scaled = b.divide(b.multiply(offset, b.splat(x->type, static_cast<double>(bins))), all(width));
+  Value* scaled =
+      b.divide(b.multiply(offset, b.splat(x->type, static_cast<double>(bins))), all(width));
   Value* bin = b.convert(b.select(inside, scaled, b.splat(x->type, 0.0)), ElementType::kSI64);
   bin = b.minimum(bin, b.splat(bin->type, bins - 1));
   Value* counts = scatter_slices(op, b.splat({ElementType::kSI64, {bins}}, int64_t{0}), 0, bin,

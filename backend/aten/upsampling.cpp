@@ -148,7 +148,8 @@ std::vector<std::string_view> scale_names(size_t spatial) {
   return {"scales_d", "scales_h", "scales_w"};
 }
 
-std::vector<LineMap> read_maps(Lowering& op, Resampling resampling, const Dims& input, DType dtype) {
+std::vector<LineMap> read_maps(Lowering& op, Resampling resampling, const Dims& input,
+                               DType dtype) {
   const Dims out = op.integers("output_size");
   const size_t spatial = out.size();
   TORCH_CHECK(input.size() == spatial + 2, "It is expected input_size equals to ", spatial + 2,
@@ -219,8 +220,8 @@ LowerFunction floats_or_library(LowerFunction lower) {
 void add_upsampling(Table& table) {
   const auto add = [&](std::string_view name, std::string_view backward, Resampling resampling,
                        bool only_moves) {
-    table.push_back({name, only_moves ? upsample(resampling)
-                                      : floats_or_library(upsample(resampling))});
+    table.push_back(
+        {name, only_moves ? upsample(resampling) : floats_or_library(upsample(resampling))});
     table.push_back({backward, upsample_backward(resampling)});
   };
   add("upsample_nearest1d", "upsample_nearest1d_backward", nearest, true);

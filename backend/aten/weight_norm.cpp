@@ -16,8 +16,10 @@ Dims all_but(int64_t rank, int64_t dim) {
 }
 
 void check_outer_dim(const Tensor& v, int64_t dim) {
-  TORCH_CHECK(dim == 0 || dim == v.dim() - 1, "fused kernels can only be applied for first or last "
-              "dim, got ", dim, " of ", v.dim());
+  TORCH_CHECK(dim == 0 || dim == v.dim() - 1,
+              "fused kernels can only be applied for first or last "
+              "dim, got ",
+              dim, " of ", v.dim());
 }
 
 // w = v g / |v|, the norm over all dimensions but one. Salimans & Kingma, Weight Normalization,
@@ -31,8 +33,8 @@ void weight_norm(Lowering& op) {
   Value* norm = vector_norm(op, x, all_but(v.dim(), dim), /*keepdim=*/true, 2);
   Value* factor = b.divide(b.reshape(widened(op, g), norm->type.shape), norm);
   op.result(op.convert(b.multiply(x, op.broadcast_to(factor, v.shape())), v.dtype));
-  op.result(op.convert(b.reshape(norm, g.shape()),
-                       g.dtype == DType::BFloat16 ? DType::Float : g.dtype));
+  op.result(
+      op.convert(b.reshape(norm, g.shape()), g.dtype == DType::BFloat16 ? DType::Float : g.dtype));
 }
 
 // dv = g / |v| (dw - v (dw . v) / |v|^2), dg = dw . v / |v|
@@ -44,8 +46,8 @@ void weight_norm_backward(Lowering& op) {
   Value* x = widened(op, v);
   Value* grad = widened(op, op.tensor("grad_w"));
   Value* dot = op.reduce(b.multiply(grad, x), OpKind::kAdd, all_but(v.dim(), dim), true);
-  Value* norm = b.reshape(op.convert(op.tensor("saved_norms"), compute_type(v.dtype)),
-                          dot->type.shape);
+  Value* norm =
+      b.reshape(op.convert(op.tensor("saved_norms"), compute_type(v.dtype)), dot->type.shape);
   Value* along = b.divide(dot, b.multiply(norm, norm));
   Value* across = b.subtract(grad, b.multiply(x, op.broadcast_to(along, v.shape())));
   Value* factor = b.divide(b.reshape(widened(op, g), norm->type.shape), norm);
@@ -82,18 +84,20 @@ void renorm(Lowering& op) {
 void embedding_renorm(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self"), indices = op.tensor("indices");
-  TORCH_CHECK(self.dim() == 2, "embedding_renorm_: Expected 2-dimensional tensor, got ", self.dim());
+  TORCH_CHECK(self.dim() == 2, "embedding_renorm_: Expected 2-dimensional tensor, got ",
+              self.dim());
   TORCH_CHECK(indices.dtype == DType::Long || indices.dtype == DType::Int,
               "Expected tensor for argument #2 'indices' to have one of the following scalar "
-              "types: Long, Int; but got ", c10::toString(indices.dtype), " instead");
+              "types: Long, Int; but got ",
+              c10::toString(indices.dtype), " instead");
   Value* flat = b.reshape(indices.value, {indices.numel()});
   Value* index = checked_index(op, flat, self.size(0), /*wrap=*/false, 0);
   const DType compute = compute_type(self.dtype);
   Value* rows = op.convert(take(op, self.value, 0, index), compute);
   Value* scaled = bounded(op, rows, {1}, op.number_as_double("norm_type"),
                           op.convert(op.scalar("max_norm"), compute));
-  op.result(scatter_slices(op, self.value, 0, index, op.convert(scaled, self.dtype),
-                           OpKind::kReturn));
+  op.result(
+      scatter_slices(op, self.value, 0, index, op.convert(scaled, self.dtype), OpKind::kReturn));
 }
 
 }  // namespace

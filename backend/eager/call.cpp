@@ -7,6 +7,7 @@
 
 #include "backend/eager/native_functions.h"
 #include "backend/eager/program_cache.h"
+#include "backend/eager/stand_in.h"
 #include "backend/runtime/device.h"
 #include "backend/runtime/settings.h"
 #include "emulator/base/seeded_fault.h"
@@ -256,6 +257,7 @@ FreshResults execute(const OperatorInfo& info, std::span<c10::IValue> values) {
       ProgramCache& cache = ProgramCache::instance();
       Program* program = cache.find(call.key());
       if (!program) {
+        check_written(info, arguments);
         std::unique_ptr<Program> lowered = lower(call);
         // Lowering may have read a number and so extended the key.
         program = cache.insert(Call(info, arguments).key(), std::move(lowered));

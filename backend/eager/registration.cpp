@@ -118,19 +118,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   }
 }
 
-// What is left: operators with neither a lowering nor a composite kernel. PyTorch's own message for
-// them lists every dispatch key it knows.
-void report_missing_lowering(const c10::OperatorHandle& op, torch::jit::Stack*) {
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      false, op.operator_name(),
-      " has no lowering for device tpu. docs/status.md lists what has; a row in backend/aten adds "
-      "it. To go on, move the operands to the CPU for this operator.");
-}
-
-TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
-  library.fallback(torch::CppFunction::makeFromBoxedFunction<&report_missing_lowering>());
-}
-
 // A lazy conjugate or negative bit is resolved inside the copy itself. Left to PyTorch's fallback,
 // which resolves by copying, the copy would call itself without end.
 TORCH_LIBRARY_IMPL(aten, Conjugate, library) {

@@ -40,6 +40,8 @@ def _table(adapter: Adapter) -> dict[str, Any]:
     claims: dict[str, Any] = {"operators": list(adapter.claims.operators), "except": list(adapter.claims.exceptions)}
     if adapter.claims.dtypes is not None:
         claims["dtypes"] = list(adapter.claims.dtypes)
+    if adapter.claims.layouts is not None:
+        claims["layouts"] = list(adapter.claims.layouts)
     if adapter.claims.features is not None:
         claims["features"] = list(adapter.claims.features)
     modes = {mode.name: {"environment": mode.environment, "context": mode.context} for mode in adapter.modes}

@@ -10,6 +10,7 @@ memory = "module:function"     # bytes of the device in use; torch.accelerator's
 
 [claims]
 dtypes = ["float32", "bfloat16", "int64", "bool"]   # all if absent
+layouts = ["strided"]          # likewise; sparse_coo, sparse_csr, ...
 operators = ["*"]              # patterns over operator names, as in case names
 except = ["linalg-*"]
 features = ["streams"]         # all if absent; `torch-conformance list --features` names them
@@ -35,6 +36,7 @@ from typing import Any
 
 import torch
 
+from .tensors import dtype_name
 from .toml_file import read_toml
 
 MATMULS = ("float32", "tf32", "bfloat16x3", "bfloat16")
@@ -63,6 +65,13 @@ class Claims:
     operators: tuple[str, ...] = ("*",)
     exceptions: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
+    layouts: tuple[str, ...] | None = None
+
+    def holds(self, tensor: torch.Tensor) -> bool:
+        """Whether the device claims tensors of this dtype and layout."""
+        dtype, layout = dtype_name(tensor.dtype), str(tensor.layout).removeprefix("torch.")
+        held = self.dtypes is None or dtype in self.dtypes or dtype in MANDATORY_DTYPES
+        return held and (self.layouts is None or layout in self.layouts)
 
     def covers(self, op: str, dtype: str, features: tuple[str, ...] = ()) -> bool:
         if self.dtypes is not None and dtype not in self.dtypes and dtype != "none":
@@ -177,7 +186,8 @@ def from_table(table: dict[str, Any], where: str) -> Adapter:
     if matmul not in MATMULS:
         raise AdapterError(f"{where}: float32_matmul is '{matmul}', expected one of {', '.join(MATMULS)}")
     claims = table.get("claims", {})
-    _expect(claims, {"dtypes": list, "operators": list, "except": list, "features": list}, f"{where}: claims")
+    lists: dict[str, type] = dict.fromkeys(("dtypes", "layouts", "operators", "except", "features"), list)
+    _expect(claims, lists, f"{where}: claims")
     modes = _modes(table.get("modes", {}), where)
     _expect(table.get("equal_bits", {}), {"modes": list}, f"{where}: equal_bits")
     equal = tuple(tuple(group) for group in table.get("equal_bits", {}).get("modes", []))
@@ -198,6 +208,7 @@ def from_table(table: dict[str, Any], where: str) -> Adapter:
             _texts(claims, "operators", where) or ("*",),
             _texts(claims, "except", where) or (),
             _texts(claims, "features", where),
+            _texts(claims, "layouts", where),
         ),
         modes=modes,
         equal_bits=equal,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -74,6 +74,12 @@ class Trial:
     def require(self, holds: bool, cause: str, message: str) -> None:
         if not holds:
             raise CheckError(cause, message)
+
+    def require_claimed(self, tensors: Iterable[Any]) -> None:
+        """The case is not the device's if one of its tensors has a dtype or layout that it does not claim."""
+        for tensor in tensors:
+            if isinstance(tensor, torch.Tensor) and not self.adapter.claims.holds(tensor):
+                raise NotClaimedError(f"a tensor of {tensor.dtype}, {tensor.layout}")
 
     def same_metadata(self, got: Any, want: torch.Tensor, label: str = "result") -> None:
         """Type, device, dtype and shape."""

@@ -42,9 +42,10 @@ def numbers(device: Any, *shape: int, dtype: torch.dtype = torch.float32, start:
 
 def agree(t: Trial, compute: Callable[[Any], Any]) -> None:
     """`compute(device)` gives the same bits, shapes and dtypes on the device as on the CPU."""
-    got = tensors_of(compute(t.device))
     with undisturbed():
         want = tensors_of(compute(torch.device("cpu")))
+    t.require_claimed(want)
+    got = tensors_of(compute(t.device))
     t.require(len(got) == len(want), "type", f"{len(got)} results, expected {len(want)}")
     for number, (result, reference) in enumerate(zip(got, want, strict=True)):
         if t.device.type in ("cpu", result.device.type):

@@ -64,7 +64,8 @@ _PRODUCT = words(
     """
     mm _foreach_mm bmm addbmm dot vdot mv linear matmul convolution convolution_backward _convolution _trilinear
     _cdist_forward_ convolution_overrideable mkldnn_convolution slow_conv3d thnn_conv2d einsum _conv_depthwise2d
-    slow_conv_transpose2d slow_conv_dilated2d _slow_conv2d_forward _slow_conv2d_backward
+    slow_conv_transpose2d slow_conv_dilated2d _slow_conv2d_forward _slow_conv2d_backward slow_conv3d_forward
+    slow_conv_dilated3d slow_conv_transpose3d
     """
 )
 

@@ -11,11 +11,20 @@ from . import own_cases
 
 def all_groups(level: Level, float32_matmul: str) -> Iterator[Group]:
     """In a fixed order: own families first, as they are quick and tell most."""
-    from . import foreach_database, models, module_database, op_database, optimizer_database, random_programs
+    from . import (
+        foreach_database,
+        models,
+        module_database,
+        op_database,
+        optimizer_database,
+        overload_calls,
+        random_programs,
+    )
 
     yield from own_cases.groups(level)
     yield from random_programs.groups(level, float32_matmul)
     yield from op_database.groups(level, float32_matmul)
+    yield from overload_calls.groups(level, float32_matmul)
     yield from module_database.groups(level, float32_matmul)
     yield from foreach_database.groups(level, float32_matmul)
     yield from optimizer_database.groups(level, float32_matmul)

@@ -163,10 +163,12 @@ class OperatorCases:
                         )
 
     @staticmethod
-    def _expected(sample: Sample) -> list[torch.Tensor]:
+    def _expected(trial: Trial, sample: Sample) -> list[torch.Tensor]:
         if isinstance(sample.expected, Exception):
             raise NotApplicableError(str(sample.expected))
-        return results_of(sample.expected)
+        want = results_of(sample.expected)
+        trial.require_claimed([*want, *sample.arguments.tensors()])
+        return want
 
     def _run(self, trial: Trial, sample: Sample, function: Callable[..., Any]) -> tuple[Arguments, Any]:
         arguments = sample.arguments.on(trial.device)
@@ -174,7 +176,7 @@ class OperatorCases:
         return arguments, arguments.call(function)
 
     def _value(self, trial: Trial, sample: Sample, function: Callable[..., Any] | None = None) -> None:
-        want = self._expected(sample)
+        want = self._expected(trial, sample)
         _, out = self._run(trial, sample, function or self.info.op)
         got = results_of(out)
         trial.require(len(got) == len(want), "type", f"{len(got)} results, expected {len(want)}")
@@ -199,7 +201,7 @@ class OperatorCases:
             trial.informative = True
 
     def _layout(self, trial: Trial, sample: Sample) -> None:
-        self._expected(sample)
+        self._expected(trial, sample)
         arguments, out = self._run(trial, sample, self.info.op)
         inputs = sample.expected_arguments.tensors()
         pairs = zip(tensors_of(out), tensors_of(sample.expected), strict=True)
@@ -227,7 +229,7 @@ class OperatorCases:
             return a.tensors()
 
         sample = Sample(self._arguments(made), arguments_after, self.float32_matmul)
-        self._expected(sample)
+        self._expected(trial, sample)
         arguments = sample.arguments.on(trial.device)
         trial.all_close(arguments_after(arguments), sample.exact, sample.spread)
 
@@ -253,7 +255,7 @@ class OperatorCases:
             trial.equal(out, want)
 
     def _out(self, trial: Trial, sample: Sample, resize: bool) -> None:
-        want = self._expected(sample)
+        want = self._expected(trial, sample)
         if not all(isinstance(w, torch.Tensor) for w in want) or not isinstance(sample.expected, torch.Tensor | tuple):
             raise NotApplicableError("no tensors to write to")
 
@@ -329,6 +331,7 @@ class OperatorCases:
             raise NotApplicableError(str(error)) from None
         if not want:
             raise NotApplicableError("nothing to differentiate")
+        self._expected(trial, sample)
         seed_all()
         got = derive(sample.arguments.on(trial.device), sample.function)
         trial.require(len(got) == len(want), "type", f"{len(got)} derivatives, expected {len(want)}")
@@ -360,6 +363,7 @@ class OperatorCases:
             raise NotApplicableError("the CPU accepts it")
         if any(t.is_meta for t in arguments.tensors()):
             raise NotApplicableError("a tensor without data can't be moved")
+        trial.require_claimed(arguments.tensors())
         moved = arguments.on(trial.device)
         related: tuple[type[Exception], ...] = (kind,)
         if issubclass(kind, IndexError | ValueError | RuntimeError | TypeError):

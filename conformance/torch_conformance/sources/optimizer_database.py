@@ -18,6 +18,11 @@ from ..trial import NotApplicableError, Trial
 from .op_database import seed_all
 
 STEPS = 4
+_VARIANTS = {
+    "plain": {"foreach": False},
+    "foreach": {"foreach": True},
+    "fused": {"foreach": False, "fused": True},
+}
 
 
 def _run(info: Any, kwargs: dict[str, Any], device: Any, dtype: torch.dtype) -> list[torch.Tensor]:
@@ -68,7 +73,7 @@ class OptimizerCases:
         made = self.info.optim_inputs_func(device="cpu", dtype=torch.float32)
         chosen = itertools.islice(enumerate(made), 2 if level is Level.QUICK else None)
         for number, optim_input in chosen:
-            for variant, flags in (("plain", {"foreach": False}), ("foreach", {"foreach": True})):
+            for variant, flags in _VARIANTS.items():
                 if variant not in ("plain", *self.info.supported_impls):
                     continue
                 kwargs = dict(optim_input.kwargs)

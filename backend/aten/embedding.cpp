@@ -1,4 +1,5 @@
-// Embedding bags: rows looked up by index and summed, averaged or maximised bag by bag.
+// The gradient of embeddings, and embedding bags: rows looked up by index and summed, averaged or
+// maximised bag by bag.
 #include <tuple>
 
 #include "backend/aten/indexing.h"
@@ -11,12 +12,43 @@ namespace {
 
 using tpu::hlo::OpKind;
 
+/// How many times each of the indices occurs, for each of them, in `like`'s type.
+Value* frequencies(Lowering& op, Value* indices, int64_t num_rows, ElementType type) {
+  Builder& b = op.b;
+  Value* none = b.splat({ElementType::kSI64, {num_rows}}, int64_t{0});
+  Value* ones = b.splat(indices->type, int64_t{1});
+  Value* counts = scatter_slices(op, none, 0, indices, ones, OpKind::kAdd);
+  return b.convert(take(op, counts, 0, indices), type);
+}
+
+// Rows of the gradient, added up by the index they came from.
+void embedding_backward(Lowering& op) {
+  Builder& b = op.b;
+  const Tensor grad = op.tensor("grad_output"), indices = op.tensor("indices");
+  const int64_t rows = op.integer("num_weights"), padding = op.integer("padding_idx");
+  const int64_t width = grad.size(grad.dim() - 1), count = indices.numel();
+  Value* index = op.convert(b.reshape(indices.value, {count}), DType::Long);
+  Value* updates = b.reshape(widened(op, grad), {count, width});
+  const ElementType element = updates->type.element;
+  if (op.boolean("scale_grad_by_freq")) {
+    Value* divisor = frequencies(op, index, rows, element);
+    updates = b.divide(updates, b.broadcast_in_dim(divisor, updates->type.shape, {0}));
+  }
+  if (padding >= 0) {
+    Value* skip = b.compare(index, b.splat(index->type, padding), "EQ");
+    updates = b.select(b.broadcast_in_dim(skip, updates->type.shape, {0}),
+                       b.splat(updates->type, 0.0), updates);
+  }
+  Value* zeros = b.splat({element, {rows, width}}, 0.0);
+  op.result(op.convert(scatter_slices(op, zeros, 0, index, updates, OpKind::kAdd), grad.dtype));
+}
+
 enum class BagMode : int64_t { kSum = 0, kMean = 1, kMax = 2 };
 
 BagMode read_mode(Lowering& op) {
   const int64_t mode = op.integer("mode");
-  TORCH_CHECK(mode >= 0 && mode <= 2, "embedding_bag: mode must be 0 (sum), 1 (mean) or 2 (max), got ",
-              mode);
+  TORCH_CHECK(mode >= 0 && mode <= 2,
+              "embedding_bag: mode must be 0 (sum), 1 (mean) or 2 (max), got ", mode);
   return static_cast<BagMode>(mode);
 }
 
@@ -38,19 +70,21 @@ Value* rows_where(Builder& b, Value* mask, Value* rows, Value* otherwise) {
 }
 
 struct Bags {
-  int64_t count;    ///< how many bags
-  Value* indices;   ///< i64 [n], in range
-  Value* bag_of;    ///< i64 [n]
-  Value* taken;     ///< i1 [n]: takes part
-  Value* sizes;     ///< i64 [count], of those that take part
+  int64_t count;   ///< how many bags
+  Value* indices;  ///< i64 [n], in range
+  Value* bag_of;   ///< i64 [n]
+  Value* taken;    ///< i1 [n]: takes part
+  Value* sizes;    ///< i64 [count], of those that take part
 };
 
 Bags read_bags(Lowering& op, int64_t num_rows) {
   Builder& b = op.b;
   const Tensor indices = op.tensor("indices"), offsets = op.tensor("offsets");
   for (const Tensor* x : {&indices, &offsets}) {
-    TORCH_CHECK(x->dtype == DType::Long || x->dtype == DType::Int, "expected scalar type Long or "
-                "Int for ", x->argument, ", got ", c10::toString(x->dtype));
+    TORCH_CHECK(x->dtype == DType::Long || x->dtype == DType::Int,
+                "expected scalar type Long or "
+                "Int for ",
+                x->argument, ", got ", c10::toString(x->dtype));
     TORCH_CHECK(x->dim() == 1, x->argument, " has to be a 1D Tensor, but got Tensor of dimension ",
                 x->dim());
   }
@@ -89,12 +123,12 @@ std::pair<Value*, Value*> maximum_of(Lowering& op, const Bags& bags, Value* rows
   const int64_t width = rows->type.shape[1], n = rows->type.shape[0];
   const tpu::hlo::TensorType grid{ElementType::kSI64, {bags.count, width}};
   Value* lowest = op.broadcast_to(identity_of(b, OpKind::kMaximum, rows->type.element), grid.shape);
-  Value* largest = scatter_slices(op, lowest, 0, bags.bag_of,
-                                  rows_where(b, bags.taken, rows,
-                                             op.broadcast_to(identity_of(b, OpKind::kMaximum,
-                                                                         rows->type.element),
-                                                             rows->type.shape)),
-                                  OpKind::kMaximum);
+  Value* largest = scatter_slices(
+      op, lowest, 0, bags.bag_of,
+      rows_where(
+          b, bags.taken, rows,
+          op.broadcast_to(identity_of(b, OpKind::kMaximum, rows->type.element), rows->type.shape)),
+      OpKind::kMaximum);
   Value* nothing = b.splat(grid, n);
   Value* position = b.iota({ElementType::kSI64, rows->type.shape}, 0);
   Value* reaches = b.compare(rows, take(op, largest, 0, bags.bag_of), "EQ");
@@ -120,7 +154,8 @@ void embedding_bag(Lowering& op) {
   const DType index_dtype = op.tensor("indices").dtype;
   Value* rows = take(op, widened(op, weight), 0, bags.indices);
   if (const auto factors = op.optional_tensor("per_sample_weights")) {
-    TORCH_CHECK(mode == BagMode::kSum, "embedding_bag: per_sample_weights was not None. "
+    TORCH_CHECK(mode == BagMode::kSum,
+                "embedding_bag: per_sample_weights was not None. "
                 "per_sample_weights is only supported for mode='sum'");
     TORCH_CHECK(factors->dtype == weight.dtype, "expected scalar type ",
                 c10::toString(weight.dtype), " for per_sample_weights but found ",
@@ -146,15 +181,6 @@ void embedding_bag(Lowering& op) {
   for (Value* numbers : {bags.bag_of, bags.sizes, winners}) {
     op.result(op.convert(numbers, index_dtype));
   }
-}
-
-/// How many times each of the indices occurs, for each of them, in `like`'s type.
-Value* frequencies(Lowering& op, Value* indices, int64_t num_rows, ElementType type) {
-  Builder& b = op.b;
-  Value* none = b.splat({ElementType::kSI64, {num_rows}}, int64_t{0});
-  Value* ones = b.splat(indices->type, int64_t{1});
-  Value* counts = scatter_slices(op, none, 0, indices, ones, OpKind::kAdd);
-  return b.convert(take(op, counts, 0, indices), type);
 }
 
 // Every row that took part gets its bag's gradient; of max, only the winners.
@@ -210,8 +236,9 @@ void embedding_bag_factors_backward(Lowering& op) {
 
 }  // namespace
 
-void add_embedding_bag(Table& table) {
+void add_embedding(Table& table) {
   const Table rows = {
+      {"embedding_dense_backward", embedding_backward},
       {"_embedding_bag", embedding_bag},
       {"_embedding_bag_forward_only", embedding_bag},
       {"_embedding_bag_backward", embedding_bag_backward},
