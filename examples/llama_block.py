@@ -5,9 +5,8 @@
 Random weights; forward and backward.
 """
 
-import argparse
-
 import torch
+from one_step import report
 from torch import nn
 from torch.nn import functional as F
 
@@ -66,18 +65,5 @@ def loss_of(model: nn.Module, x: torch.Tensor, target: torch.Tensor) -> torch.Te
     return F.mse_loss(model(x), target)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--device", default="cpu")
-    args = parser.parse_args()
-    model = make_model().to(args.device)
-    loss = loss_of(model, *(part.to(args.device) for part in make_batch(0)))
-    loss.backward()
-    print(f"loss {loss.item():.6f}")
-    for name, parameter in model.named_parameters():
-        if parameter.grad is not None:
-            print(f"{name:24} gradient norm {parameter.grad.norm().item():.6f}")
-
-
 if __name__ == "__main__":
-    main()
+    report(__doc__, make_model, make_batch, loss_of)

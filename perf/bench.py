@@ -2,6 +2,7 @@
 
     ./ci/bench                      all
     ./ci/bench --select 'matmul*'   some
+    ./ci/bench --ops                every operator of PyTorch's database at 1 Mi elements
 
 Both sides of a ratio run alternately in one process on equal numbers of threads; a ratio is the
 median over pairs of our time / the other's, so smaller is better. Machines differ: only ratios of
@@ -17,56 +18,15 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 
 import torch
+from operators import measure_operators
+from timing import Thunk, host_seconds, ratio
 from torch.nn import functional as F
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples"))
-
-Thunk = Callable[[], object]
-
-
-def settle(fn: Thunk) -> None:
-    """Waits until the other side's threads sleep (OpenMP's poll for some milliseconds after their
-    last work, on cores that this side needs) and this side's are awake."""
-    time.sleep(0.02)
-    fn()
-    torch.accelerator.synchronize()
-
-
-def seconds(fn: Thunk, calls: int) -> float:
-    """Time of `calls` calls, until the device is done with them."""
-    settle(fn)
-    begin = time.perf_counter()
-    for _ in range(calls):
-        fn()
-    torch.accelerator.synchronize()
-    return (time.perf_counter() - begin) / calls
-
-
-def host_seconds(fn: Thunk, calls: int) -> float:
-    """Time on the calling thread alone; the device catches up outside of it."""
-    settle(fn)
-    begin = time.perf_counter()
-    for _ in range(calls):
-        fn()
-    elapsed = time.perf_counter() - begin
-    torch.accelerator.synchronize()
-    return elapsed / calls
-
-
-def ratio(ours: Thunk, theirs: Thunk, pairs: int = 7, budget: float = 4.0, timer=seconds) -> float:
-    """Median over alternating pairs of our time / theirs."""
-    for fn in (ours, theirs):
-        fn()
-    torch.accelerator.synchronize()
-    once = max(timer(ours, 1), timer(theirs, 1), 1e-7)
-    calls = max(1, min(2000, int(budget / (2 * pairs) / once)))
-    return statistics.median(timer(ours, calls) / timer(theirs, calls) for _ in range(pairs))
-
 
 def on_both(make: Callable[[str], Thunk], **options) -> float:
     return ratio(make("tpu"), make("cpu"), **options)
@@ -215,7 +175,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--select", default="*", help="pattern over names")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build" / "bench")
+    parser.add_argument("--ops", action="store_true", help="operators of PyTorch's database instead")
     args = parser.parse_args()
+    if args.ops:
+        return measure_operators(args.select, args.output)
     print(f"threads: {torch.get_num_threads()}")
     print(f"{'ratio':>8} {'goal':>6}  name")
     rows = []

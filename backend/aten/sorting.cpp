@@ -147,7 +147,9 @@ void histogram_of_counts(Lowering& op) {
   TORCH_CHECK(bins > 0, "torch.histc(): bins must be > 0");
   const double min = op.number_as_double("min"), max = op.number_as_double("max");
   TORCH_CHECK(min <= max, "torch.histc: max must be larger than min");
-  const DType compute = compute_type(self.dtype);
+  // The CPU has this for floats only; other accelerators count integers too.
+  const DType compute =
+      c10::isIntegralType(self.dtype, true) ? DType::Double : compute_type(self.dtype);
   const int64_t count = self.numel();
   Value* x = b.reshape(op.convert(self, compute), {count});
   Value* low = b.constant(x->type.element, min);

@@ -109,6 +109,24 @@ def same_neighbours(device: str) -> list[Check]:
     return [Check("neighbours", 0.0 if got == want else float("inf"), f"got {got}, expected {want}")]
 
 
+STEPPED = (
+    "digits_cnn",
+    "gpt_characters",
+    "resnet18",
+    "llama_block",
+    "vit",
+    "unet",
+    "bert",
+    "t5",
+    "whisper",
+    "gru_tagger",
+    "dlrm",
+    "gnn",
+    "mixture_of_experts",
+    "diffusion_step",
+)
+"""The examples of which one step's gradients are compared."""
+
 SEEDS = (0, 1, 2, 3)
 
 
@@ -141,7 +159,7 @@ def model_cases() -> dict[str, Case]:
     """All cases by their stable dotted names."""
     cases: dict[str, Case] = {}
     for precision, label in (("highest", "float32.highest"), ("medium", "float32.default")):
-        for example in ("digits_cnn", "gpt_characters", "resnet18", "llama_block"):
+        for example in STEPPED:
             cases[f"model.{example}.{label}.gradients"] = compared(gradients, example, precision)
         for example in ("digits_cnn", "gpt_characters"):
             cases[f"model.{example}.{label}.loss_curve"] = compared(loss_curve, example, precision)

@@ -41,11 +41,12 @@ def forms_of(name: str) -> Iterator[tuple[str, Any]]:
     base = name.partition(".")[0]
     if any(a.is_out for a in op._schema.arguments) or base.endswith("_"):
         return
-    for other in _packet(base):
-        if other.name() in needing_a_kernel() and any(a.is_out for a in other._schema.arguments) and _inputs_of(other) == _inputs_of(op):
+    own = [o for o in (*_packet(base), *_packet(f"{base}_")) if o.name() in needing_a_kernel()]
+    same = [o for o in own if _inputs_of(o) == _inputs_of(op)]
+    for other in same:
+        if any(a.is_out for a in other._schema.arguments):
             yield "out", other
-    for other in _packet(f"{base}_"):
-        if other.name() in needing_a_kernel() and _inputs_of(other) == _inputs_of(op):
+        elif other._schema.name == f"aten::{base}_":
             yield "inplace", other
 
 
