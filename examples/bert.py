@@ -1,6 +1,6 @@
 """BERT with random weights: masked words, with padding.
 
-    python examples/bert.py --device tpu
+python examples/bert.py --device tpu
 """
 
 import torch

@@ -19,6 +19,10 @@ STEPS = 100
 class Denoiser(nn.Module):
     """A U-Net that sees the time as further channels."""
 
+    frequency: torch.Tensor
+    signal: torch.Tensor
+    noise: torch.Tensor
+
     def __init__(self, channels: int = 3, waves: int = 8) -> None:
         super().__init__()
         self.register_buffer("frequency", torch.exp(-math.log(1000) * torch.arange(waves) / waves))
@@ -34,7 +38,7 @@ class Denoiser(nn.Module):
         return self.unet(torch.cat([x, embedded.expand(-1, -1, *x.shape[2:])], dim=1))
 
 
-def make_model(seed: int = 0) -> nn.Module:
+def make_model(seed: int = 0) -> Denoiser:
     torch.manual_seed(seed)
     return Denoiser()
 
@@ -45,7 +49,7 @@ def make_batch(index: int, size: int = 2, pixels: int = 16) -> tuple[torch.Tenso
     return image, noise, torch.randint(STEPS, (size,), generator=generator)
 
 
-def loss_of(model: nn.Module, image: torch.Tensor, noise: torch.Tensor, time: torch.Tensor) -> torch.Tensor:
+def loss_of(model: Denoiser, image: torch.Tensor, noise: torch.Tensor, time: torch.Tensor) -> torch.Tensor:
     shape = (-1, 1, 1, 1)
     mixed = model.signal[time].view(shape) * image + model.noise[time].view(shape) * noise
     return F.mse_loss(model(mixed, time), noise)

@@ -23,7 +23,8 @@ class Recommender(nn.Module):
 
     def forward(self, dense: torch.Tensor, categories: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:
         x = self.bottom(dense)
-        looked_up = [bag(ids % count, offsets) for bag, ids, count in zip(self.bags, categories, CATEGORIES, strict=True)]
+        bags = zip(self.bags, categories, CATEGORIES, strict=True)
+        looked_up = [bag(ids % count, offsets) for bag, ids, count in bags]
         vectors = torch.stack([x, *looked_up], dim=1)
         products = vectors @ vectors.transpose(1, 2)
         row, column = torch.tril_indices(vectors.shape[1], vectors.shape[1], offset=-1, device=x.device)

@@ -1,6 +1,6 @@
 """A tagger: words of sentences of several lengths, a GRU in both directions, a tag for each word.
 
-    python examples/gru_tagger.py --device tpu
+python examples/gru_tagger.py --device tpu
 """
 
 import torch

@@ -1,7 +1,9 @@
 """T5 with random weights: an encoder, a decoder, relative positions by bucket.
 
-    python examples/t5.py --device tpu
+python examples/t5.py --device tpu
 """
+
+from typing import Any
 
 import torch
 from one_step import report
@@ -12,21 +14,22 @@ from transformers import T5Config, T5ForConditionalGeneration
 WORDS = 200
 
 
+SETTINGS: dict[str, Any] = {
+    "vocab_size": WORDS,
+    "d_model": 48,
+    "d_kv": 12,
+    "d_ff": 96,
+    "num_layers": 2,
+    "num_heads": 4,
+    "dropout_rate": 0.0,
+    "decoder_start_token_id": 0,
+    "feed_forward_proj": "gated-gelu",
+}
+
+
 def make_model(seed: int = 0) -> nn.Module:
     torch.manual_seed(seed)
-    return T5ForConditionalGeneration(
-        T5Config(
-            vocab_size=WORDS,
-            d_model=48,
-            d_kv=12,
-            d_ff=96,
-            num_layers=2,
-            num_heads=4,
-            dropout_rate=0.0,
-            decoder_start_token_id=0,
-            feed_forward_proj="gated-gelu",
-        )
-    )
+    return T5ForConditionalGeneration(T5Config(**SETTINGS))
 
 
 def make_batch(index: int, size: int = 3) -> tuple[torch.Tensor, ...]:

@@ -30,7 +30,9 @@ class UNet(nn.Module):
         super().__init__()
         self.down = nn.ModuleList([Block(inputs, width), Block(width, 2 * width)])
         self.middle = Block(2 * width, 4 * width)
-        self.grow = nn.ModuleList([nn.ConvTranspose2d(4 * width, 2 * width, 2, stride=2), nn.Conv2d(2 * width, width, 1)])
+        self.grow = nn.ModuleList(
+            [nn.ConvTranspose2d(4 * width, 2 * width, 2, stride=2), nn.Conv2d(2 * width, width, 1)]
+        )
         self.up = nn.ModuleList([Block(4 * width, 2 * width), Block(2 * width, width)])
         self.last = nn.Conv2d(width, outputs, 1)
 

@@ -1,7 +1,9 @@
 """A vision transformer with random weights: patches by convolution, attention, a classifier.
 
-    python examples/vit.py --device tpu
+python examples/vit.py --device tpu
 """
+
+from typing import Any
 
 import torch
 from one_step import report
@@ -9,22 +11,22 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import ViTConfig, ViTForImageClassification
 
+SETTINGS: dict[str, Any] = {
+    "hidden_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 96,
+    "image_size": 32,
+    "patch_size": 8,
+    "num_labels": 10,
+    "hidden_dropout_prob": 0.0,
+    "attention_probs_dropout_prob": 0.0,
+}
+
 
 def make_model(seed: int = 0) -> nn.Module:
     torch.manual_seed(seed)
-    return ViTForImageClassification(
-        ViTConfig(
-            hidden_size=48,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            intermediate_size=96,
-            image_size=32,
-            patch_size=8,
-            num_labels=10,
-            hidden_dropout_prob=0.0,
-            attention_probs_dropout_prob=0.0,
-        )
-    )
+    return ViTForImageClassification(ViTConfig(**SETTINGS))
 
 
 def make_batch(index: int, size: int = 4) -> tuple[torch.Tensor, ...]:

@@ -1,6 +1,6 @@
 """Whisper in its tiny shape, shortened, with random weights: a spectrogram is transcribed.
 
-    python examples/whisper.py --device tpu
+python examples/whisper.py --device tpu
 """
 
 import torch

@@ -28,6 +28,7 @@ from torch.nn import functional as F
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples"))
 
+
 def on_both(make: Callable[[str], Thunk], **options) -> float:
     return ratio(make("tpu"), make("cpu"), **options)
 

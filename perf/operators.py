@@ -97,9 +97,7 @@ class Measured:
     def sample(self) -> tuple[tuple[Any, Any, Any], int] | None:
         """The largest sample, grown if the operator takes it; how many elements it has."""
         torch.manual_seed(0)
-        made = [
-            (s.input, s.args, s.kwargs) for s in self.info.sample_inputs("cpu", torch.float32, requires_grad=False)
-        ]
+        made = [(s.input, s.args, s.kwargs) for s in self.info.sample_inputs("cpu", torch.float32, requires_grad=False)]
         made = [s for s in made if any(t.numel() for t in _tensors(s)) and all(not t.is_sparse for t in _tensors(s))]
         made.sort(key=lambda s: -max(t.numel() for t in _tensors(s)))
         for small in made[:4]:

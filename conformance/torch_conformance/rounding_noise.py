@@ -33,7 +33,8 @@ def _noisy(value: Any, roundoff: float, generator: torch.Generator) -> Any:
         noise = torch.rand(value.shape, generator=generator, dtype=torch.float64) * 2 - 1
         return value * (1 + roundoff * noise).to(value.dtype)
     if isinstance(value, tuple):
-        return tuple(_noisy(item, roundoff, generator) for item in value)
+        items = (_noisy(item, roundoff, generator) for item in value)
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value
 
 
