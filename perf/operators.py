@@ -116,7 +116,7 @@ class Measured:
             return None
         sample, elements = found
         ours = tuple(_moved(part, "tpu") for part in sample)
-        value = ratio(lambda: self._run(ours), lambda: self._run(sample), pairs=5, budget=0.5)
+        value = ratio(lambda: self._run(ours), lambda: self._run(sample), pairs=3, budget=0.25)
         return {"name": self.name, "elements": elements, "ratio": round(value, 3)}
 
 

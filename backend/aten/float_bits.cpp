@@ -1,4 +1,5 @@
-// Operators that look at the bits of a floating-point number: its sign, its exponent, its neighbours.
+// Operators that look at the bits of a floating-point number: its sign, its exponent, its
+// neighbours.
 #include <cmath>
 #include <limits>
 

@@ -80,8 +80,8 @@ void glu_backward_jvp(Lowering& op) {
   const Gate s = gate(b, primal.b);
   Value* gated = halves(op, op.tensor("grad_x"), dim).a;  // g s
   Value* closing = b.multiply(tangent.b, s.complement);   // the tangent of s, over s
-  Value* da = b.add(b.multiply(widened(op, op.tensor("dgrad_glu")), s.value),
-                    b.multiply(gated, closing));
+  Value* da =
+      b.add(b.multiply(widened(op, op.tensor("dgrad_glu")), s.value), b.multiply(gated, closing));
   Value* open = b.multiply(primal.a, s.complement);
   Value* bend = b.subtract(b.multiply(tangent.a, s.complement),
                            b.multiply(b.multiply(primal.a, s.value), closing));

@@ -10,16 +10,16 @@ constexpr Promotion kKeep = Promotion::kDefault;
 
 LowerFunction bitwise(OpKind kind, std::string_view name) {
   return binary(kKeep, [kind, name](const Pointwise& p) {
-    TORCH_CHECK(c10::isIntegralType(p.common, true), "\"", name, "_cpu\" not implemented for '", c10::toString(p.common),
-                "'");
+    TORCH_CHECK(c10::isIntegralType(p.common, true), "\"", name, "_cpu\" not implemented for '",
+                c10::toString(p.common), "'");
     return p.b.binary(kind, p.x[0], p.x[1]);
   });
 }
 
 LowerFunction shift(bool left) {
   return binary(kKeep, [left](const Pointwise& p) {
-    TORCH_CHECK(c10::isIntegralType(p.common, true) && p.common != DType::Bool, "shift is not implemented for '",
-                c10::toString(p.common), "'");
+    TORCH_CHECK(c10::isIntegralType(p.common, true) && p.common != DType::Bool,
+                "shift is not implemented for '", c10::toString(p.common), "'");
     if (left) return p.b.shift_left(p.x[0], p.x[1]);
     return c10::isSignedType(p.common) ? p.b.shift_right_arithmetic(p.x[0], p.x[1])
                                        : p.b.shift_right_logical(p.x[0], p.x[1]);
@@ -29,8 +29,8 @@ LowerFunction shift(bool left) {
 // Euclid's algorithm on all elements at once, until none has a remainder.
 Value* greatest_common_divisor(const Pointwise& p) {
   Builder& b = p.b;
-  TORCH_CHECK(c10::isIntegralType(p.common, true) && p.common != DType::Bool, "\"gcd_cpu\" not implemented for '",
-              c10::toString(p.common), "'");
+  TORCH_CHECK(c10::isIntegralType(p.common, true) && p.common != DType::Bool,
+              "\"gcd_cpu\" not implemented for '", c10::toString(p.common), "'");
   const bool is_signed = c10::isSignedType(p.common);
   const auto magnitude = [&](Value* x) { return is_signed ? b.abs(x) : x; };
   const auto zeros = [](Builder& r, Value* x) { return r.splat(x->type, int64_t{0}); };

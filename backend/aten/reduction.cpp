@@ -3,6 +3,7 @@
 
 #include <c10/core/DefaultDtype.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -118,17 +119,19 @@ void sum(Lowering& op) {
   op.result(op.convert(op.reduce(x, OpKind::kAdd, r.dims, r.keepdim), out));
 }
 
-// The sum of a matrix in which all but the diagonal is 0. Integers are summed in int64.
+// Integers are summed in int64.
 void trace(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self");
   TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
   const DType out = c10::isIntegralType(self.dtype, true) ? DType::Long : self.dtype;
   Value* x = op.convert(self, c10::isIntegralType(out, true) ? out : compute_type(out));
-  const tpu::hlo::TensorType positions{ElementType::kSI64, self.shape()};
-  Value* diagonal = b.compare(b.iota(positions, 0), b.iota(positions, 1), "EQ");
-  Value* kept = b.select(diagonal, x, b.splat(x->type, int64_t{0}));
-  op.result(op.convert(op.reduce(kept, OpKind::kAdd, {0, 1}, false), out));
+  // Of the flattened matrix every (columns + 1)th element.
+  const int64_t columns = self.size(1), length = std::min(self.size(0), columns);
+  Value* flat = b.reshape(x, {self.numel()});
+  Value* diagonal =
+      b.slice(flat, {0}, {length == 0 ? 0 : (length - 1) * (columns + 1) + 1}, {columns + 1});
+  op.result(op.convert(op.reduce(diagonal, OpKind::kAdd, {0}, false), out));
 }
 
 void nansum(Lowering& op) {

@@ -144,7 +144,7 @@ void histogram_of_counts(Lowering& op) {
   Builder& b = op.b;
   const Tensor self = op.tensor("self");
   const int64_t bins = op.integer("bins");
-  TORCH_CHECK(bins > 0, "torch.histc(): bins must be > 0");
+  TORCH_CHECK(bins > 0, "torch.histogram(): bins must be > 0, but got ", bins, " for dimension 0");
   const double min = op.number_as_double("min"), max = op.number_as_double("max");
   TORCH_CHECK(min <= max, "torch.histc: max must be larger than min");
   // The CPU has this for floats only; other accelerators count integers too.

@@ -215,7 +215,7 @@ void Call::relate_operands() {
         key_.push(tagged(Tag::kInteger, static_cast<uint64_t>(i) << 16 | w << 1));
       } else if (ranges_meet(*operands_[i], target)) {
         at::assert_no_partial_overlap(*operands_[i], target);
-        hazards_ |= uint64_t{1} << w;
+        if (!is_hazardous(w)) hazards_.push_back(w);
         key_.push(tagged(Tag::kInteger, static_cast<uint64_t>(i) << 16 | w << 1 | 1));
       }
     }

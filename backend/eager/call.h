@@ -5,6 +5,7 @@
 #include <ATen/core/stack.h>
 #include <c10/util/SmallVector.h>
 
+#include <algorithm>
 #include <span>
 
 #include "backend/eager/call_key.h"
@@ -41,7 +42,9 @@ class Call {
   int twin_of(int operand) const { return twins_.empty() ? -1 : twins_[operand]; }
   /// True if the operand's memory interleaves with a written one's in a way that only a copy
   /// makes safe.
-  bool is_hazardous(int operand) const { return (hazards_ >> operand) & 1; }
+  bool is_hazardous(int operand) const {
+    return std::find(hazards_.begin(), hazards_.end(), operand) != hazards_.end();
+  }
 
  private:
   void add_argument(int index);
@@ -58,7 +61,7 @@ class Call {
   c10::SmallVector<CallNumber, 4> numbers_;
   c10::SmallVector<int, 2> written_operands_;
   c10::SmallVector<int, 8> twins_;
-  uint64_t hazards_ = 0;
+  c10::SmallVector<int, 2> hazards_;
 };
 
 /// The value of a 0-d CPU tensor.

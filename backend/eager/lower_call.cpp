@@ -201,18 +201,19 @@ class ProgramBuilder : public aten::LoweringHost {
     return values;
   }
 
-  // The schema's written arguments take the first results; what is left is returned fresh.
+  // What the row's own schema writes takes the first results; then what only this variant writes
+  // (the `self` of an in-place form, `out=`); what is left is returned fresh.
   void add_results(const aten::Lowering& op) {
     const OperatorInfo& info = call_.info();
-    const auto written = call_.written_operands();
-    int next = 0;
-    for (const Result& result : op.results()) {
-      if (next < static_cast<int>(written.size())) {
-        write_operand(written[next++], result.value);
-      } else {
-        add_fresh(result);
+    size_t next = 0;
+    for (const bool by_variant : {false, true}) {
+      for (int operand : call_.written_operands()) {
+        const auto at = std::ranges::find(info.written, call_.argument_of(operand));
+        if (info.written_by_variant[at - info.written.begin()] != by_variant) continue;
+        if (next < op.results().size()) write_operand(operand, op.results()[next++].value);
       }
     }
+    for (; next < op.results().size(); ++next) add_fresh(op.results()[next]);
     size_t fresh = 0;
     for (int aliased : info.returned_argument) {
       if (aliased < 0) program_->returns.push_back(fresh_results_.at(fresh++));

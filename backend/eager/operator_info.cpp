@@ -72,6 +72,20 @@ c10::OperatorHandle find_operator(const aten::OpDef& def) {
                                                         overload.c_str());
 }
 
+namespace {
+
+/// Names of the arguments that the row's own schema writes.
+std::vector<std::string> written_by_row(const aten::OpDef& def) {
+  std::vector<std::string> names;
+  if (def.name.starts_with("tpu::")) return names;
+  for (const c10::Argument& argument : find_operator(def).schema().arguments()) {
+    if (is_written(argument)) names.push_back(argument.name());
+  }
+  return names;
+}
+
+}  // namespace
+
 std::unique_ptr<OperatorInfo> describe(const c10::FunctionSchema& schema, const aten::OpDef& def) {
   static std::atomic<uint32_t> next_id{1};
   auto info = std::make_unique<OperatorInfo>();
@@ -81,11 +95,14 @@ std::unique_ptr<OperatorInfo> describe(const c10::FunctionSchema& schema, const 
   info->id = next_id++;
   const auto& arguments = schema.arguments();
   TORCH_INTERNAL_ASSERT(arguments.size() <= 64, info->name, " has more than 64 arguments");
+  const std::vector<std::string> by_row = written_by_row(def);
   for (size_t i = 0; i < arguments.size(); ++i) {
     info->kinds.push_back(kind_of(arguments[i]));
     info->names.push_back(arguments[i].name());
     if (is_written(arguments[i])) {
       info->written.push_back(static_cast<int>(i));
+      info->written_by_variant.push_back(std::ranges::find(by_row, arguments[i].name()) ==
+                                         by_row.end());
       info->out_variant |= arguments[i].is_out();
     }
   }

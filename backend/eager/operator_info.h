@@ -40,6 +40,9 @@ struct OperatorInfo {
   std::vector<ArgumentKind> kinds;     ///< one a schema argument
   std::vector<std::string> names;      ///< likewise
   std::vector<int> written;            ///< schema arguments that results overwrite, in order
+  /// One for each of `written`: whether the row's own schema returns it instead, as `add` returns
+  /// what `add_` writes. The row's lowering gives what its own schema writes first, then the rest.
+  std::vector<bool> written_by_variant;
   std::vector<int> returned_argument;  ///< per return: the written argument it aliases, or -1
   bool out_variant = false;            ///< the written arguments may be resized
 

@@ -1,5 +1,5 @@
-// What the device has not, said by name. PyTorch's own message for an operator without a kernel lists
-// every dispatch key it knows.
+// What the device has not, said by name. PyTorch's own message for an operator without a kernel
+// lists every dispatch key it knows.
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
@@ -29,7 +29,8 @@ constexpr std::array kFeatures = {
     kQuantized,
     kNested,
     Feature{"mkldnn", "layouts of the host's oneDNN", "strided tensors"},
-    Feature{"from_file", "tensors that lie in a file", "torch.from_file on the CPU, then to('tpu')"},
+    Feature{"from_file", "tensors that lie in a file",
+            "torch.from_file on the CPU, then to('tpu')"},
 };
 
 void refuse(const c10::OperatorHandle& op, const Feature& feature) {

@@ -162,3 +162,26 @@ def test_a_number_that_a_narrow_integer_does_not_hold():
             use()
     assert (x + 300).tolist() == [45, 46]  # wrapped, as everywhere else
     assert (x == 257).tolist() == [True, False]
+
+
+def test_what_the_device_has_not_is_named():
+    x = torch.ones(3, device="tpu")
+    with pytest.raises(NotImplementedError, match="sparse layouts"):
+        x.to_sparse()
+    with pytest.raises(NotImplementedError, match="sparse layouts"):
+        torch.sparse_coo_tensor(torch.tensor([[0]]), torch.tensor([1.0]), device="tpu")
+    with pytest.raises(NotImplementedError, match="quantized dtypes"):
+        torch.quantize_per_tensor(x, 0.1, 0, torch.qint8)
+    with pytest.raises(NotImplementedError, match=r"nested tensors of layout torch\.strided"):
+        torch.nested.nested_tensor([x, x]).mul(2)
+    with pytest.raises(NotImplementedError, match="ComplexHalf"):
+        torch.empty(3, dtype=torch.complex32, device="tpu")
+    assert x.sum().item() == 3
+
+
+def test_out_of_another_dtype_is_refused_where_the_cpu_refuses():
+    x, index = torch.ones(3, device="tpu"), torch.zeros(1, dtype=torch.int64, device="tpu")
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got double"):
+        torch.gather(x, 0, index, out=torch.empty(1, dtype=torch.float64, device="tpu"))
+    wide = torch.empty(3, dtype=torch.float64, device="tpu")
+    assert torch.add(x, x, out=wide).tolist() == [2, 2, 2]

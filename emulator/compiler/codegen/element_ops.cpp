@@ -81,7 +81,7 @@ Lanes ElementOps::apply_float(const Op& op, std::span<const Lanes> x, ElementTyp
     case OpKind::kDivide:
       return {round_to(type, b_.CreateFDiv(a, b), width)};
     case OpKind::kRemainder:
-      return {round_to(type, b_.CreateFRem(a, b), width)};
+      return {round_to(type, float_remainder(a, b), width)};
     case OpKind::kMaximum:
       return {intrinsic(llvm::Intrinsic::maximum, {a, b})};
     case OpKind::kMinimum:
@@ -217,6 +217,39 @@ Value* ElementOps::divide_integers(Value* x, Value* y, ElementType type, bool re
   }
   Value* quotient = b_.CreateSelect(by_minus_one, b_.CreateNeg(x), b_.CreateSDiv(x, divisor));
   return b_.CreateSelect(by_zero, integer_constant(t, -1), quotient);
+}
+
+// x - y trunc(x / y) in float64, which is exact for float32 numbers while the quotient has 29 bits
+// or fewer: its product with y then fits, and a quotient that rounding has lifted by one shows as a
+// remainder of the wrong sign. Lanes that need more (or are not finite) send all to fmod, which
+// takes ten times as long.
+Value* ElementOps::float_remainder(Value* x, Value* y) {
+  if (!x->getType()->getScalarType()->isFloatTy()) return b_.CreateFRem(x, y);
+  llvm::Type* const wide = x->getType()->getWithNewType(b_.getDoubleTy());
+  llvm::Function* function = b_.GetInsertBlock()->getParent();
+  Value* dividend = b_.CreateFPExt(intrinsic(llvm::Intrinsic::fabs, {x}), wide);
+  Value* divisor = b_.CreateFPExt(intrinsic(llvm::Intrinsic::fabs, {y}), wide);
+  Value* quotient = intrinsic(llvm::Intrinsic::trunc, {b_.CreateFDiv(dividend, divisor)});
+  Value* rest = b_.CreateFSub(dividend, b_.CreateFMul(quotient, divisor));
+  Value* negative = b_.CreateFCmpOLT(rest, llvm::Constant::getNullValue(wide));
+  rest = b_.CreateSelect(negative, b_.CreateFAdd(rest, divisor), rest);
+  Value* quick = intrinsic(llvm::Intrinsic::copysign, {b_.CreateFPTrunc(rest, x->getType()), x});
+  Value* exact = b_.CreateAnd(b_.CreateFCmpOLT(quotient, llvm::ConstantFP::get(wide, 0x1p29)),
+                              b_.CreateFCmpOLT(divisor, llvm::ConstantFP::getInfinity(wide)));
+  if (x->getType()->isVectorTy()) exact = b_.CreateAndReduce(exact);
+
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* slow = llvm::BasicBlock::Create(b_.getContext(), "remainder.slow", function);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(b_.getContext(), "remainder", function);
+  b_.CreateCondBr(exact, after, slow);
+  b_.SetInsertPoint(slow);
+  Value* any = b_.CreateFRem(x, y);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  llvm::PHINode* result = b_.CreatePHI(x->getType(), 2);
+  result->addIncoming(quick, before);
+  result->addIncoming(any, slow);
+  return result;
 }
 
 Value* ElementOps::integer_power(Value* x, Value* y, ElementType type, int) {

@@ -72,6 +72,7 @@ class ElementOps {
   llvm::Value* total_order_key(llvm::Value* x, int width);
   llvm::Value* reduce_precision(const hlo::Op& op, llvm::Value* x, int width);
   llvm::Value* integer_power(llvm::Value* x, llvm::Value* y, ElementType type, int width);
+  llvm::Value* float_remainder(llvm::Value* x, llvm::Value* y);
   llvm::Value* divide_integers(llvm::Value* x, llvm::Value* y, ElementType type, bool remainder);
 
   /// Rounds float lanes to a narrower type, kept as float.

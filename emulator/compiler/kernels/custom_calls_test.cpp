@@ -216,6 +216,27 @@ TEST(TopK, SortedWithTiesByLowerIndex) {
   });
 }
 
+TEST(SelectRank, IsOneEntryOfTheStableSort) {
+  check_property(150, [](Choices& choices) {
+    const int64_t lines = choices.in(1, 4), n = choices.in(1, 40);
+    const Literal x = random_values(choices, {lines, n});
+    std::vector<int64_t> ranks, chosen, positions;
+    for (int64_t line = 0; line < lines; ++line) {
+      std::vector<int64_t> order(static_cast<size_t>(n));
+      std::iota(order.begin(), order.end(), 0);
+      std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
+        return below(number(x, line * n + a), number(x, line * n + b));
+      });
+      ranks.push_back(choices.in(0, n - 1));
+      chosen.push_back(order[static_cast<size_t>(ranks.back())]);
+      positions.push_back(line * n + chosen.back());
+    }
+    return all_equal(run(choices, "tpu.select_rank", {x, ints({lines}, ranks)},
+                         {{x.type().element, {lines}}, {ElementType::kSI64, {lines}}}),
+                     {taken(x, positions, {lines}), ints({lines}, chosen)});
+  });
+}
+
 TEST(Randperm, SortsKeysStably) {
   check_property(50, [](Choices& choices) {
     const int64_t n = choices.in(0, 50);

@@ -36,22 +36,35 @@ IndexVectors::IndexVectors(const ConstView& indices, int64_t index_vector_dim,
   count_ = hlo::num_elements(shape_);
 }
 
+// The innermost dimension is a loop of its own: an odometer's step costs more than a look-up.
 template <bool kClamp, class T>
 void IndexVectors::offsets_of(int64_t begin, int64_t end, int64_t* offsets) const {
   const T* data = reinterpret_cast<const T*>(data_);
-  Odometer<2> at(shape_, {index_strides_, batch_strides_}, begin);
-  for (int64_t position = begin; position < end; ++position, at.next()) {
-    int64_t offset = at.offset(1);
-    bool inside = true;
+  const int64_t run = run_length(), index_step = shape_.empty() ? 0 : index_strides_.back(),
+                batch_step = shape_.empty() ? 0 : batch_strides_.back();
+  const auto outer = [&](const hlo::Dims& dims) {
+    return std::span(dims).first(dims.empty() ? 0 : dims.size() - 1);
+  };
+  Odometer<2> at(outer(shape_), {outer(index_strides_), outer(batch_strides_)}, begin / run);
+  for (int64_t position = begin; position < end; at.next()) {
+    const int64_t first = position % run, n = std::min(run - first, end - position);
+    const T* from = data + at.offset(0) + first * index_step;
+    const int64_t base = at.offset(1) + first * batch_step;
+    int64_t* to = offsets + (position - begin);
+    for (int64_t k = 0; k < n; ++k) to[k] = base + k * batch_step;
     for (size_t c = 0; c < components_.size(); ++c) {
-      const Component& component = components_[c];
-      const T raw = data[at.offset(0) + static_cast<int64_t>(c) * component_stride_];
-      const int64_t start = saturated(raw);
-      const int64_t clamped = std::clamp<int64_t>(start, 0, std::max<int64_t>(component.last, 0));
-      if constexpr (!kClamp) inside = inside && start >= 0 && start <= component.last;
-      offset += clamped * component.stride;
+      // In registers: for all the compiler knows, `to` may point to them.
+      const Component component = components_[c];
+      const int64_t last = std::max<int64_t>(component.last, 0);
+      const T* start_of = from + static_cast<int64_t>(c) * component_stride_;
+      for (int64_t k = 0; k < n; ++k) {
+        const int64_t start = saturated(start_of[k * index_step]);
+        const int64_t moved = to[k] + std::clamp<int64_t>(start, 0, last) * component.stride;
+        const bool inside = kClamp || (to[k] >= 0 && start >= 0 && start <= component.last);
+        to[k] = inside ? moved : -1;
+      }
     }
-    offsets[position - begin] = inside ? offset : -1;
+    position += n;
   }
 }
 

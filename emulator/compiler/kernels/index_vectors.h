@@ -1,6 +1,7 @@
 // The start indices of gather and scatter, turned into element offsets.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,6 +28,11 @@ class IndexVectors {
                std::span<const int64_t> strides, std::span<const int64_t> window);
 
   int64_t count() const { return count_; }
+  /// Positions of the innermost dimension, which lie next to each other; 1 of rank 0.
+  int64_t run_length() const { return shape_.empty() ? 1 : std::max<int64_t>(shape_.back(), 1); }
+  /// How far the operand's offset moves with each dimension of the positions; 0 for all but
+  /// batching dimensions.
+  std::span<const int64_t> batch_strides() const { return batch_strides_; }
   std::span<const int64_t> shape() const { return shape_; }
   std::span<const Component> components() const { return components_; }
 

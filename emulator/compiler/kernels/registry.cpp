@@ -68,6 +68,7 @@ constexpr std::array kTargets = {
     TargetEntry{"tpu.nonzero", kernels::nonzero},
     TargetEntry{"tpu.randperm", kernels::randperm},
     TargetEntry{"tpu.searchsorted", kernels::searchsorted},
+    TargetEntry{"tpu.select_rank", kernels::select_rank},
     TargetEntry{"tpu.topk", kernels::topk},
     TargetEntry{"tpu.unique", kernels::unique},
     TargetEntry{"tpu.unique_consecutive", kernels::unique_consecutive},

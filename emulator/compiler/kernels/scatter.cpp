@@ -114,8 +114,42 @@ class RowScatter {
     }
   }
 
+  // Updates of different batches never meet: threads take batches of the first dimension, or
+  // columns of the last.
+  bool leading_batch() const {
+    return indices_.shape().size() > 1 && indices_.shape()[0] > 1 &&
+           indices_.batch_strides()[0] != 0;
+  }
+  bool inner_batch() const {
+    return !indices_.shape().empty() && indices_.shape().back() > 1 &&
+           indices_.batch_strides().back() != 0;
+  }
+
+  void run_batches() const {
+    const std::span<const int64_t> shape = indices_.shape(), strides = geometry_.update_scatter;
+    const int64_t inner = shape.back(), extent = extent_of(result_);
+    const auto outer_shape = shape.first(shape.size() - 1);
+    const auto outer_strides = strides.first(outer_shape.size());
+    const bool by_row = leading_batch();
+    const int64_t items = by_row ? shape[0] : inner;
+    const int64_t rows = indices_.count() / inner;
+    parallel_for(items, std::max<int64_t>(1, 4096 * items / indices_.count()),
+                 [&](int64_t begin, int64_t end) {
+                   const int64_t first = by_row ? begin * (rows / items) : 0;
+                   const int64_t last = by_row ? end * (rows / items) : rows;
+                   const int64_t column = by_row ? 0 : begin, n = by_row ? inner : end - begin;
+                   Odometer<1> at(outer_shape, {outer_strides}, first);
+                   for (int64_t row = first; row < last; ++row, at.next()) {
+                     const int64_t from = at.offset(0) + column * strides.back();
+                     combiner_.indexed(result_.data, offsets_.data() + row * inner + column, 0,
+                                       extent, updates_.data + from * width_, strides.back(), n);
+                   }
+                 });
+  }
+
   // Windows of one element, the innermost scatter dimension at a time.
   void run_elements() const {
+    if (leading_batch() || inner_batch()) return run_batches();
     const int64_t parts = target_parts();
     const Dims& strides = geometry_.update_scatter;
     const std::span<const int64_t> shape = indices_.shape();

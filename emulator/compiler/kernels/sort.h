@@ -28,6 +28,8 @@ class KeySorter {
   void sort(std::span<const Key> keys, std::span<uint32_t> permutation);
   /// The same for the permutation.size() smallest keys only.
   void sort_smallest(std::span<const Key> keys, std::span<uint32_t> permutation);
+  /// Entry `rank` of the permutation alone.
+  uint32_t select(std::span<const Key> keys, size_t rank);
 
  private:
   struct Buffers;

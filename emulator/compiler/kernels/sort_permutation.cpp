@@ -136,12 +136,30 @@ void KeySorter<Key>::sort_smallest(std::span<const Key> keys, std::span<uint32_t
     std::copy_n(all.begin(), permutation.size(), permutation.begin());
     return;
   }
+  // A heap of the smallest so far. Most keys are compared with its largest and passed by; a key
+  // equal to it comes later and does not replace it.
+  const size_t k = permutation.size();
+  if (k == 0) return;
+  load(keys.first(k));
+  auto& items = buffers_->items;
+  std::make_heap(items.begin(), items.end());
+  for (size_t i = k; i < keys.size(); ++i) {
+    if (keys[i] >= items.front().key()) continue;
+    std::pop_heap(items.begin(), items.end());
+    items.back() = ItemOf<Key>(keys[i], static_cast<uint32_t>(i));
+    std::push_heap(items.begin(), items.end());
+  }
+  std::sort_heap(items.begin(), items.end());
+  for (size_t i = 0; i < k; ++i) permutation[i] = items[i].number();
+}
+
+template <class Key>
+uint32_t KeySorter<Key>::select(std::span<const Key> keys, size_t rank) {
   load(keys);
   auto& items = buffers_->items;
-  const auto middle = items.begin() + static_cast<ptrdiff_t>(permutation.size());
-  std::nth_element(items.begin(), middle, items.end());
-  std::sort(items.begin(), middle);
-  for (size_t i = 0; i < permutation.size(); ++i) permutation[i] = items[i].number();
+  const auto at = items.begin() + static_cast<ptrdiff_t>(rank);
+  std::nth_element(items.begin(), at, items.end());
+  return at->number();
 }
 
 template class KeySorter<uint8_t>;

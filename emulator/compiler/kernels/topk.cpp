@@ -48,6 +48,33 @@ void topk(const KernelCall& call) {
   });
 }
 
+void select_rank(const KernelCall& call) {
+  const ConstView& operand = call.operands[0];
+  const ConstView& ranks = call.operands[1];
+  const View& values = call.results[0];
+  const View& positions = call.results[1];
+  const int64_t lines = operand.shape[0], n = operand.shape[1];
+  visit_key("tpu.select_rank", operand.element, [&]<class Key>(std::type_identity<Key>) {
+    const KeyOf<Key> key_of(operand.element, value_order(false));
+    const Key* from = reinterpret_cast<const Key*>(operand.data);
+    const auto* rank_of = reinterpret_cast<const int64_t*>(ranks.data);
+    Key* to = reinterpret_cast<Key*>(values.data);
+    auto* to_position = reinterpret_cast<int64_t*>(positions.data);
+    parallel_for(lines, std::max<int64_t>(1, 4096 / n), [&](int64_t begin, int64_t end) {
+      KeySorter<Key> sorter;
+      for (int64_t line = begin; line < end; ++line) {
+        const Key* row = from + line * operand.strides[0];
+        const int64_t rank =
+            std::clamp<int64_t>(rank_of[line * ranks.strides[0]], 0, std::max<int64_t>(n - 1, 0));
+        const std::vector<Key> keys = keys_of(row, operand.strides[1], n, key_of);
+        const uint32_t chosen = sorter.select(keys, static_cast<size_t>(rank));
+        to[line * values.strides[0]] = row[chosen * operand.strides[1]];
+        to_position[line * positions.strides[0]] = chosen;
+      }
+    });
+  });
+}
+
 void randperm(const KernelCall& call) {
   const ConstView& keys = call.operands[0];
   const View& result = call.results[0];
