@@ -118,8 +118,9 @@ def test_bags_empty_and_padded(mode):
         bags.backward(numbers(4, 3, seed=5).to(device))
         results.append((bags.detach().cpu(), leaf.grad.cpu()))
     torch.testing.assert_close(results[1], results[0])
+    nine, start = torch.tensor([9], device=DEVICE), torch.tensor([0], device=DEVICE)
     with pytest.raises(IndexError):
-        F.embedding_bag(torch.tensor([9], device=DEVICE), numbers(7, 3).to(DEVICE), torch.tensor([0], device=DEVICE)).cpu()
+        F.embedding_bag(nine, numbers(7, 3).to(DEVICE), start).cpu()
 
 
 def test_remainders_of_any_size():

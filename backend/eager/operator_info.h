@@ -37,9 +37,9 @@ struct OperatorInfo {
   std::string name;  ///< `aten::add_.Tensor`, for error texts
   uint32_t id = 0;   ///< first word of the key
 
-  std::vector<ArgumentKind> kinds;     ///< one a schema argument
-  std::vector<std::string> names;      ///< likewise
-  std::vector<int> written;            ///< schema arguments that results overwrite, in order
+  std::vector<ArgumentKind> kinds;  ///< one a schema argument
+  std::vector<std::string> names;   ///< likewise
+  std::vector<int> written;         ///< schema arguments that results overwrite, in order
   /// One for each of `written`: whether the row's own schema returns it instead, as `add` returns
   /// what `add_` writes. The row's lowering gives what its own schema writes first, then the rest.
   std::vector<bool> written_by_variant;

@@ -256,8 +256,9 @@ def the_first_of_equals(t: Trial, dtype: torch.dtype) -> None:
 
 @own("corners.sum.large.value", (torch.int64, torch.float64))
 def all_bits_count(t: Trial, dtype: torch.dtype) -> None:
-    """Neighbours that float32 can't tell apart, nor float64 if they are integers; sums are exact or wrap."""
-    top = 2**62 if dtype == torch.int64 else 2**52
+    """Neighbours that float32 can't tell apart, nor float64 if they are integers; sums are exact, in any order of
+    the terms, or wrap."""
+    top = 2**62 if dtype == torch.int64 else 2**50
     values = [top + 1, top + 3, top + 2, -top - 1, 5 - top, 2**24 + 1, 2**33 + 1, 3]
 
     def compute(d: Any) -> list[Any]:

@@ -9,6 +9,7 @@ widens either by hand. docs/tolerances.md has the derivation.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from typing import Any
 import torch
 from torch._decomp import decomposition_table
 from torch._library.custom_ops import OPDEFS
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map_only
 
@@ -270,16 +272,7 @@ def spread_of(compute: Callable[[], Outputs], exact: Outputs, arithmetic: Arithm
     NaN and infinity where a disturbed run gave one and the exact one did not: nothing can be said of
     such a component.
     """
-    spread = [torch.zeros(value.shape, dtype=torch.float64) for value in exact]
-    for run in range(runs):
-        with undisturbed(), RoundingNoise(arithmetic, seed=run):
-            moved = compute()
-        for number, (value, reference) in enumerate(zip(moved, exact, strict=True)):
-            if value.shape != reference.shape:
-                spread[number].fill_(math.inf)
-                continue
-            spread[number] = torch.maximum(spread[number], _distance(value, reference))
-    return spread
+    return _largest_changes(compute, exact, runs, lambda run: RoundingNoise(arithmetic, seed=run))
 
 
 def with_rounded_saves(compute: Callable[[], Outputs], exact: Outputs, arithmetic: Arithmetic, runs: int) -> Outputs:
@@ -288,16 +281,32 @@ def with_rounded_saves(compute: Callable[[], Outputs], exact: Outputs, arithmeti
     No mode is active then. While one is, PyTorch takes some derivatives by other formulas (`prod` without a
     quotient), in which the rounding errors of the usual one, divided and subtracted, are nowhere to be seen.
     """
+
+    def disturbed(run: int) -> contextlib.AbstractContextManager[Any]:
+        noise = RoundingNoise(arithmetic, seed=run)
+        return torch.autograd.graph.saved_tensors_hooks(
+            lambda saved: saved, lambda saved: noise._disturb(saved, arithmetic.result, Rounding.ELEMENTARY)
+        )
+
+    return _largest_changes(compute, exact, runs, disturbed)
+
+
+def _largest_changes(
+    compute: Callable[[], Outputs],
+    exact: Outputs,
+    runs: int,
+    disturbed: Callable[[int], contextlib.AbstractContextManager[Any]],
+) -> Outputs:
     spread = [torch.zeros(value.shape, dtype=torch.float64) for value in exact]
     for run in range(runs):
-        noise = RoundingNoise(arithmetic, seed=run)
-
-        def unpack(saved: torch.Tensor, noise: RoundingNoise = noise) -> torch.Tensor:
-            return noise._disturb(saved, arithmetic.result, Rounding.ELEMENTARY)
-
-        with undisturbed(), torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, unpack):
+        # Attention from its parts: the CPU's fused kernel is one leaf, inside of which nothing is disturbed.
+        with undisturbed(), sdpa_kernel(SDPBackend.MATH), disturbed(run):
             moved = compute()
-        spread = [torch.maximum(s, _distance(m, e)) for s, m, e in zip(spread, moved, exact, strict=True)]
+        for number, (value, reference) in enumerate(zip(moved, exact, strict=True)):
+            if value.shape != reference.shape:
+                spread[number].fill_(math.inf)
+                continue
+            spread[number] = torch.maximum(spread[number], _distance(value, reference))
     return spread
 
 
