@@ -25,7 +25,52 @@ SLOW = 0.4
 LEFT_OUT = {"jiterator", "_segment_reduce", "sparse", "to_sparse", "empty", "new_empty", "item", "chalf"}
 """What is not the device's, or no work."""
 
+DOCUMENT = pathlib.Path(__file__).resolve().parent.parent / "docs" / "operator_speed.md"
 GOAL_EACH, GOAL_MEDIAN = 3.0, 1.0
+EXPLAINED_FROM = 1.5
+REASONS = {
+    "linalg.*": "a decomposition in PyTorch's own kernel: calling it through a program costs a few microseconds more",
+    "cov": "likewise a handful of elements: what is measured is the cost of a call",
+    "*space.tensor_overload": "one element: the cost of a call",
+    "ormqr": "a decomposition in PyTorch's own kernel, and a small one",
+    "nn.functional.multi_margin_loss": "a handful of elements: the cost of a call",
+    "mv": "rows of ten elements: a row's sum does not fill a vector",
+    "*mm": "matrices of ten rows or columns fill a tenth of the MXU's tile",
+    "matmul": "matrices of ten rows or columns fill a tenth of the MXU's tile",
+    "*cdist": "vectors of five elements: a row's sum does not fill a vector",
+    "*pool*": "windows are read for each of their elements, at strides; the CPU's kernels keep rows in registers",
+    "*interpolate*": "the weights' products and sums go through memory once more than in the CPU's kernels",
+    "*upsample*": "the weights' products and sums go through memory once more than in the CPU's kernels",
+    "*grid_sampl*": "each corner is a gather and a product of its own; the CPU's kernel does all of them at once",
+    "*pad*": "one pass over memory for each padded dimension",
+    "*max_unpool*": "positions are checked first, in a pass of their own",
+    "*scatter*": "positions are checked first, and old values copied, in passes of their own",
+    "index_put": "positions are checked first, and old values copied, in passes of their own",
+    "index_select": "a handful of elements: the cost of a call",
+    "take": "positions are checked first, in a pass of their own",
+    "*min*": "sums and extremes over a middle dimension of five elements: half of each vector is empty",
+    "*max*": "sums and extremes over a middle dimension of five elements: half of each vector is empty",
+    "*norm*": "groups of five elements: half of each vector is empty",
+    "logsumexp": "groups of five elements: half of each vector is empty",
+    "kthvalue": "keys are made of all elements first",
+    "topk": "keys are made of all elements first",
+    "*ctc_loss": "PyTorch's own kernel, its operands and results copied",
+    "repeat_interleave": "each element is stored a few times: runs too short for a vector",
+    "*_copy": "strided copies of short runs",
+    "block_diag": "strided copies of short runs",
+    "abs": "moves memory and nothing else: its ratio varies from run to run",
+    "sub": "moves memory and nothing else: its ratio varies from run to run",
+    "add": "moves memory and nothing else: its ratio varies from run to run",
+    "nonzero_static": "PyTorch's own kernel, its result copied",
+    "stft": "the transform is PyTorch's own kernel, its result copied",
+    "*vander": "a running product, element after element",
+    "*conv_transpose2d": "small images: packing the kernel costs as much as the products",
+    "*cross_entropy": "its parts are programs of their own in this mode",
+    "*margin_loss": "all pairs of classes are formed, where the CPU stops at the first -1",
+    "argwhere": "the positions are transposed after they are found",
+    "masked.*": "its parts are programs of their own in this mode",
+}
+"""Why an operator is slower, by pattern of its name; the first that fits."""
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:
@@ -120,6 +165,30 @@ class Measured:
         return {"name": self.name, "elements": elements, "ratio": round(value, 3)}
 
 
+def _document(rows: list[dict[str, Any]], median: float) -> str:
+    """The table of operators that are slower than on the CPU."""
+    lines = [
+        "# Speed of operators",
+        "",
+        "Written by `ci/bench --ops`: the emulator's time over that of PyTorch's CPU kernel for a call in Strict",
+        "Eager, both on the host that ran it, at about 1 Mi elements where the operator takes them. Machines differ,",
+        "and a ratio near 1 varies by a fifth from run to run.",
+        "",
+        f"{len(rows)} operators: the median ratio is {median:.2f} (goal {GOAL_MEDIAN:g}), and"
+        f" {sum(row['ratio'] > GOAL_EACH for row in rows)} are above {GOAL_EACH:g}. Those above 1, worst first:",
+        "",
+        "| Ratio | Elements | Operator | Why |",
+        "|--:|--:|---|---|",
+    ]
+    for row in rows:
+        if row["ratio"] <= 1:
+            break
+        fits = (text for pattern, text in REASONS.items() if fnmatch.fnmatch(row["name"], pattern))
+        why = next(fits, "") if row["ratio"] > EXPLAINED_FROM else ""
+        lines.append(f"| {row['ratio']:.2f} | {row['elements']} | {row['name']} | {why} |")
+    return "\n".join(lines) + "\n"
+
+
 def measure_operators(select: str, output: pathlib.Path) -> int:
     """Prints and writes the table, worst first."""
     from torch.testing._internal.common_methods_invocations import op_db
@@ -146,5 +215,7 @@ def measure_operators(select: str, output: pathlib.Path) -> int:
     (output / "operators.json").write_text(json.dumps(rows, indent=1) + "\n")
     median = statistics.median(row["ratio"] for row in rows)
     above = sum(row["ratio"] > GOAL_EACH for row in rows)
+    if select == "*":
+        DOCUMENT.write_text(_document(rows, median))
     print(f"median {median:.3f} (goal {GOAL_MEDIAN}); {above} of {len(rows)} above {GOAL_EACH}")
     return 0

@@ -126,11 +126,13 @@ void trace(Lowering& op) {
   TORCH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
   const DType out = c10::isIntegralType(self.dtype, true) ? DType::Long : self.dtype;
   Value* x = op.convert(self, c10::isIntegralType(out, true) ? out : compute_type(out));
-  // Of the flattened matrix every (columns + 1)th element.
-  const int64_t columns = self.size(1), length = std::min(self.size(0), columns);
-  Value* flat = b.reshape(x, {self.numel()});
-  Value* diagonal =
-      b.slice(flat, {0}, {length == 0 ? 0 : (length - 1) * (columns + 1) + 1}, {columns + 1});
+  // Gathered, so that nothing but the diagonal is read.
+  const int64_t length = std::min(self.size(0), self.size(1));
+  if (length == 0) return op.result(op.full({}, out, int64_t{0}));
+  tpu::hlo::GatherDimensionNumbers numbers;
+  numbers.collapsed_slice_dims = numbers.start_index_map = {0, 1};
+  numbers.index_vector_dim = 1;
+  Value* diagonal = b.gather(x, b.iota({ElementType::kSI64, {length, 2}}, 0), numbers, {1, 1});
   op.result(op.convert(op.reduce(diagonal, OpKind::kAdd, {0}, false), out));
 }
 
