@@ -50,18 +50,18 @@ def test_resnet18_descends():
     assert all(loss < 10 for loss in losses)
 
 
-ONE_STEP = sorted(p.name for p in HERE.glob("*.py") if "import report" in p.read_text())
+SCRIPTS = [path for path in HERE.glob("*.py") if path.name != pathlib.Path(__file__).name]
+ONE_STEP = sorted(path.name for path in SCRIPTS if "report(__doc__" in path.read_text())
 
 
 @pytest.mark.parametrize("script", ONE_STEP)
 def test_one_step_has_gradients_everywhere(script):
     norms = [float(x) for x in re.findall(r"gradient norm ([\d.]+)", run(script))]
-    assert len(norms) >= 8
+    assert len(norms) >= 6
     assert all(0 <= norm < 10 for norm in norms)
     assert sum(norm > 0 for norm in norms) > 0.9 * len(norms)
 
 
 def test_no_line_is_special_to_this_backend():
-    for script in HERE.glob("*.py"):
-        if script.name != pathlib.Path(__file__).name:
-            assert "torch_tpu" not in script.read_text(), script
+    for script in SCRIPTS:
+        assert "torch_tpu" not in script.read_text(), script

@@ -18,11 +18,12 @@ struct Scores {
 
 Scores read_scores(Lowering& op, std::string_view name) {
   const Tensor self = op.tensor("self");
-  const bool valid = (self.dim() == 1 || self.dim() == 2) && self.size(self.dim() - 1) != 0;
+  const int64_t classes = self.dim() == 0 ? 1 : self.size(self.dim() - 1);
+  const bool valid = self.dim() <= 2 && classes != 0;
   TORCH_CHECK(valid,
               "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
               c10::IntArrayRef(self.shape()));
-  Scores s{nullptr, self.dim() == 1 ? 1 : self.size(0), self.size(self.dim() - 1), {}};
+  Scores s{nullptr, self.dim() == 2 ? self.size(0) : 1, classes, {}};
   if (self.dim() == 2) s.leading = {s.samples};
   s.x = op.b.reshape(widened(op, self), {s.samples, s.classes});
   TORCH_CHECK(c10::isFloatingType(self.dtype), "\"", name, "\" not implemented for '",

@@ -59,5 +59,5 @@ def test_a_nan_or_a_shape_never_passes():
 
 
 def test_names_are_stable():
-    assert len(model_cases()) == 19
+    assert len(model_cases()) == 39
     assert all(name.startswith("model.") for name in model_cases())

@@ -100,7 +100,9 @@ Value<M, double> erf_inv(Value<M, double> x) {
   const auto w = -internal::log_wide((1.0 - a) * (1.0 + a));
   const auto start = a * internal::erf_inv_ratio(w, kErfInvTailF64);
   const auto beyond = 1.0 - a - internal::erfc_positive(start, kErfcxF64, kExpF64);
-  const auto error = select(a < 0.5, internal::erf_small(start) - a, beyond);
+  // Up to a result of 1/2: there the result has a bit more than erfc(start), whose error would
+  // count twice.
+  const auto error = select(a < 0x1.0a8p-1, internal::erf_small(start) - a, beyond);
   const auto slope = internal::kErfSlope * internal::exp_in_range(-(start * start), kExpWide);
   const auto newton = error / slope;
   const auto result = start - newton / fma(start, newton, 1.0);
