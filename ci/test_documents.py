@@ -43,6 +43,7 @@ RUN_ELSEWHERE = {
     "ctest --preset asan": "test_presets",
     ".venv/bin/python examples/digits_cnn.py --device tpu": "the conformance cases model.digits_cnn.*",
     ".venv/bin/python examples/gpt_characters.py --device tpu": "the conformance cases model.gpt_characters.*",
+    ".venv/bin/python examples/mixture_of_experts.py --device tpu": "examples/test_examples.py",
     "pip install .": "test_package.py reads its settings; what it compiles is what ci/setup compiles",
 }
 RUN_HERE = {
