@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -50,6 +51,43 @@ struct alignas(64) Share {
   }
 };
 
+// Calls body(0), ..., body(threads - 1) at once, if it can, and waits for all.
+#ifdef __SANITIZE_THREAD__
+// ThreadSanitizer does not see into oneTBB, and takes what it hands from thread to thread for
+// races.
+template <class Body>
+void on_threads(int threads, const Body& body) {
+  std::mutex mutex;
+  std::exception_ptr failed;
+  const auto guarded = [&](int i) {
+    try {
+      body(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failed = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (int i = 1; i < threads; ++i) others.emplace_back(guarded, i);
+    guarded(0);
+  }
+  if (failed) std::rethrow_exception(failed);
+}
+#else
+template <class Body>
+void on_threads(int threads, const Body& body) {
+  pool().get()->execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<int>(0, threads, 1),
+        [&](const tbb::blocked_range<int>& range) {
+          for (int i = range.begin(); i < range.end(); ++i) body(i);
+        },
+        tbb::static_partitioner());
+  });
+}
+#endif
+
 }  // namespace
 
 int num_threads() {
@@ -81,15 +119,8 @@ void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t
     shares[i].end = std::min(pieces * (i + 1) / threads * grain, count);
     if (seeded("parallel.last_piece_lost") && i == threads - 1) shares[i].end -= grain;
   }
-  pool().get()->execute([&] {
-    tbb::parallel_for(
-        tbb::blocked_range<int>(0, threads, 1),
-        [&](const tbb::blocked_range<int>& range) {
-          for (int i = range.begin(); i < range.end(); ++i) {
-            for (int k = 0; k < threads; ++k) shares[(i + k) % threads].drain(grain, body);
-          }
-        },
-        tbb::static_partitioner());
+  on_threads(threads, [&](int i) {
+    for (int k = 0; k < threads; ++k) shares[(i + k) % threads].drain(grain, body);
   });
 }
 
