@@ -13,11 +13,11 @@ import pathlib
 import statistics
 import time
 import warnings
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from timing import ratio
+from torch.utils._pytree import tree_leaves, tree_map, tree_map_only
 
 ELEMENTS = 1 << 20
 SLOW = 0.4
@@ -73,34 +73,17 @@ REASONS = {
 """Why an operator is slower, by pattern of its name; the first that fits."""
 
 
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        yield from _tensors(list(value.values()))
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors(item)
-
-
-def _map(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    if isinstance(value, torch.Tensor):
-        return change(value)
-    if isinstance(value, dict):
-        return {key: _map(item, change) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_map(item, change) for item in value)
-    return value
+def _tensors(value: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
 def _moved(value: Any, device: str) -> Any:
-    if isinstance(value, dict):
-        return {key: _moved(item, device) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_moved(item, device) for item in value)
-    if isinstance(value, torch.device) or value == "cpu":
-        return torch.device(device)
-    return value.to(device) if isinstance(value, torch.Tensor) else value
+    def move(leaf: Any) -> Any:
+        if isinstance(leaf, torch.device) or (isinstance(leaf, str) and leaf == "cpu"):
+            return torch.device(device)
+        return leaf.to(device) if isinstance(leaf, torch.Tensor) else leaf
+
+    return tree_map(move, value)
 
 
 def _grown(sample: tuple[Any, Any, Any]) -> tuple[Any, Any, Any] | None:
@@ -111,11 +94,10 @@ def _grown(sample: tuple[Any, Any, Any]) -> tuple[Any, Any, Any] | None:
     times = math.ceil(ELEMENTS / largest.numel())
 
     def grow(t: torch.Tensor) -> torch.Tensor:
-        if t.dim() != largest.dim() or t.shape[0] not in (largest.shape[0],):
-            return t
-        return t.repeat(times, *([1] * (t.dim() - 1)))
+        fits = t.dim() == largest.dim() and t.shape[0] == largest.shape[0]
+        return t.repeat(times, *([1] * (t.dim() - 1))) if fits else t
 
-    return _map(sample, grow)
+    return tree_map_only(torch.Tensor, grow, sample)
 
 
 class Measured:
@@ -160,7 +142,7 @@ class Measured:
         if found is None:
             return None
         sample, elements = found
-        ours = tuple(_moved(part, "tpu") for part in sample)
+        ours = _moved(sample, "tpu")
         value = ratio(lambda: self._run(ours), lambda: self._run(sample), pairs=3, budget=0.25)
         return {"name": self.name, "elements": elements, "ratio": round(value, 3)}
 

@@ -6,6 +6,7 @@
 #include "backend/aten/lowering_table.h"
 #include "backend/aten/reduction.h"
 #include "backend/aten/scatter.h"
+#include "backend/aten/sorting.h"
 
 namespace torch_tpu::aten {
 namespace {
@@ -107,8 +108,7 @@ Bags read_bags(Lowering& op, int64_t num_rows) {
                   "embedding_bag: Expected idx >= 0 && idx < num_embeddings");
   Value* position = b.iota({ElementType::kSI64, {n}}, 0);
   Value* starts_of_bags = crop(b, starts, {bags.count});
-  Value* after = b.custom_call("tpu.searchsorted", {starts_of_bags, position},
-                               {{ElementType::kSI64, {n}}}, {{"right", true}})[0];
+  Value* after = position_in(b, starts_of_bags, position, /*right=*/true);
   bags.bag_of = b.subtract(after, b.splat(after->type, int64_t{1}));
   bags.taken = takes_part(op, bags.indices);
   bags.sizes = scatter_slices(op, b.splat({ElementType::kSI64, {bags.count}}, int64_t{0}), 0,

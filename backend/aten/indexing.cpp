@@ -12,14 +12,19 @@ namespace torch_tpu::aten {
 using tpu::hlo::GatherDimensionNumbers;
 using tpu::hlo::OpKind;
 
-void assert_in_range(Lowering& op, Value* index, int64_t begin, int64_t end,
-                     std::string_view message) {
+void assert_all_between(Lowering& op, Value* index, int64_t begin, int64_t end,
+                        std::string_view message) {
   if (index->type.num_elements() == 0) return;
   Builder& b = op.b;
   Value* low = b.compare(index, b.splat(index->type, begin), "GE");
   Value* high = b.compare(index, b.splat(index->type, end), "LT");
   Value* all = op.reduce(b.and_(low, high), OpKind::kAnd, iota_dims(index->type.rank()), false);
-  b.assert_true(all, std::string("IndexError: ") + std::string(message));
+  b.assert_true(all, message);
+}
+
+void assert_in_range(Lowering& op, Value* index, int64_t begin, int64_t end,
+                     std::string_view message) {
+  assert_all_between(op, index, begin, end, "IndexError: " + std::string(message));
 }
 
 Value* checked_index(Lowering& op, Value* index, int64_t size, bool wrap, int64_t dim) {

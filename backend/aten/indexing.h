@@ -7,7 +7,10 @@
 
 namespace torch_tpu::aten {
 
-/// Faults the program unless begin <= every element of `index` < end.
+/// Faults the program with `message` unless begin <= every element of `index` < end.
+void assert_all_between(Lowering& op, Value* index, int64_t begin, int64_t end,
+                        std::string_view message);
+/// The same as an IndexError.
 void assert_in_range(Lowering& op, Value* index, int64_t begin, int64_t end,
                      std::string_view message);
 /// As int64, with negative indices counted from the end if `wrap`; out-of-range ones fault.

@@ -62,9 +62,7 @@ Margins read_margins(Lowering& op) {
   const double p = op.number_as_double("p");
   TORCH_CHECK(p == 1 || p == 2, "only p == 1 and p == 2 supported");
   Value* classes = b.reshape(op.convert(target, DType::Long), {s.samples});
-  Value* inside = b.and_(b.compare(classes, b.splat(classes->type, int64_t{0}), "GE"),
-                         b.compare(classes, b.splat(classes->type, s.classes), "LT"));
-  b.assert_true(op.reduce(inside, OpKind::kAnd, {0}, false), "target out of range");
+  assert_all_between(op, classes, 0, s.classes, "target out of range");
   const Dims& shape = s.x->type.shape;
   const auto each_class = [&](Value* x) { return b.broadcast_in_dim(x, shape, {0}); };
   Value* of_target = each_class(pick_along(op, s.x, 1, classes));
@@ -126,9 +124,7 @@ LabelPairs read_label_pairs(Lowering& op, const Tensor* known) {
   const Dims& shape = s.x->type.shape;
   Value* raw = b.reshape(op.convert(target, DType::Long), shape);
   Value* none = b.splat(raw->type, int64_t{0});
-  Value* inside = b.and_(b.compare(raw, b.splat(raw->type, int64_t{-1}), "GE"),
-                         b.compare(raw, b.splat(raw->type, s.classes), "LT"));
-  b.assert_true(op.reduce(inside, OpKind::kAnd, {0, 1}, false), "target out of range");
+  assert_all_between(op, raw, -1, s.classes, "target out of range");
   Value* ended = op.convert(b.compare(raw, none, "LT"), DType::Long);
   LabelPairs pairs{s, nullptr, nullptr, nullptr, nullptr};
   pairs.listed = b.compare(cumulative(op, ended, 1, OpKind::kMaximum), none, "EQ");

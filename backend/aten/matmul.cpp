@@ -1,6 +1,4 @@
 // Matrix products on the MXU.
-#include <algorithm>
-
 #include "backend/aten/lowering_table.h"
 #include "backend/aten/pointwise.h"
 
@@ -21,29 +19,10 @@ void check_dim(const Tensor& x, int64_t dim, std::string_view op) {
               "-D tensor, but got ", x.dim(), "-D");
 }
 
-/// What products of matrices without elements are: nothing, or zeros.
-Value* sum_of_nothing(Lowering& op, const Tensor& a, const Tensor& b,
-                      const DotDimensionNumbers& numbers) {
-  Dims shape;
-  for (int64_t d : numbers.lhs_batching_dimensions) shape.push_back(a.size(d));
-  const auto add_free = [&](const Tensor& x, const Dims& batching, const Dims& contracting) {
-    for (int64_t d = 0; d < x.dim(); ++d) {
-      if (std::ranges::find(batching, d) == batching.end() &&
-          std::ranges::find(contracting, d) == contracting.end()) {
-        shape.push_back(x.size(d));
-      }
-    }
-  };
-  add_free(a, numbers.lhs_batching_dimensions, numbers.lhs_contracting_dimensions);
-  add_free(b, numbers.rhs_batching_dimensions, numbers.rhs_contracting_dimensions);
-  return op.full(shape, compute_type(a.dtype), int64_t{0});
-}
-
 /// The product with its accumulator's type kept: float32 for the narrow floats, so that what is
 /// added to it is added before the one rounding.
 Value* dot(Lowering& op, const Tensor& a, const Tensor& b, DotDimensionNumbers numbers) {
   check_same_dtype(a, b);
-  if (a.numel() == 0 || b.numel() == 0) return sum_of_nothing(op, a, b, numbers);
   return op.b.dot_general(a.value, b.value, std::move(numbers), to_element(compute_type(a.dtype)),
                           op.matmul_precision());
 }

@@ -234,11 +234,7 @@ LowerFunction max_unpool(int64_t spatial) {
     const Image image = read_image(op, self, spatial);
     const int64_t planes = image.planes(), pixels = tpu::hlo::num_elements(out);
     Value* positions = b.reshape(indices.value, {planes, image.pixels()});
-    if (positions->type.num_elements() > 0) {
-      Value* inside = b.and_(b.compare(positions, b.splat(positions->type, int64_t{0}), "GE"),
-                             b.compare(positions, b.splat(positions->type, pixels), "LT"));
-      b.assert_true(op.reduce(inside, OpKind::kAnd, {0, 1}, false), "Found an invalid max index");
-    }
+    assert_all_between(op, positions, 0, pixels, "Found an invalid max index");
     Value* zeros = b.splat({self.value->type.element, {planes, pixels}}, int64_t{0});
     Value* values = b.reshape(image.x, {planes, image.pixels()});
     Value* placed = scatter_along(op, zeros, 1, positions, values, OpKind::kReturn);

@@ -204,14 +204,18 @@ LowerFunction adagrad(bool writes_steps) {
   };
 }
 
+void check_single(const Tensor& x, std::string_view name, DType dtype,
+                  std::string_view dtype_name) {
+  TORCH_CHECK(x.numel() == 1, name, " must be a 1-element tensor.");
+  TORCH_CHECK(x.dtype == dtype, name, " must be ", dtype_name, " tensor.");
+}
+
 // Gradients times `inv_scale`; `found_inf` becomes 1 if one was not finite.
 void unscale(Lowering& op) {
   Builder& b = op.b;
   const Tensor found = op.tensor("found_inf"), inverse = op.tensor("inv_scale");
-  TORCH_CHECK(found.numel() == 1, "found_inf must be a 1-element tensor.");
-  TORCH_CHECK(inverse.numel() == 1, "inv_scale must be a 1-element tensor.");
-  TORCH_CHECK(found.dtype == DType::Float, "found_inf must be a float tensor.");
-  TORCH_CHECK(inverse.dtype == DType::Float, "inv_scale must be a float tensor.");
+  check_single(found, "found_inf", DType::Float, "a float");
+  check_single(inverse, "inv_scale", DType::Float, "a float");
   Value* all_finite = b.constant(ElementType::kI1, int64_t{1});
   for (const auto& item : op.tensors("self")) {
     const DType compute = compute_type(item->dtype);
@@ -231,10 +235,8 @@ void unscale(Lowering& op) {
 void update_scale(Lowering& op) {
   Builder& b = op.b;
   const Tensor scale = op.tensor("self"), tracker = op.tensor("growth_tracker");
-  TORCH_CHECK(scale.numel() == 1, "current_scale must be a 1-element tensor.");
-  TORCH_CHECK(tracker.numel() == 1, "growth_tracker must be a 1-element tensor.");
-  TORCH_CHECK(scale.dtype == DType::Float, "current_scale must be a float tensor.");
-  TORCH_CHECK(tracker.dtype == DType::Int, "growth_tracker must be an int tensor.");
+  check_single(scale, "current_scale", DType::Float, "a float");
+  check_single(tracker, "growth_tracker", DType::Int, "an int");
   const auto times = [&](std::string_view name) {
     Value* wide = op.convert(scale, DType::Double);
     Value* factor = op.broadcast_to(op.convert(op.scalar(name), DType::Double), scale.shape());

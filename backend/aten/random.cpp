@@ -6,6 +6,7 @@
 #include "backend/aten/lowering_table.h"
 #include "backend/aten/pointwise.h"
 #include "backend/aten/reduction.h"
+#include "backend/aten/sorting.h"
 
 namespace torch_tpu::aten {
 namespace {
@@ -297,8 +298,7 @@ void multinomial(Lowering& op) {
     Value* sums = cumulative(op, weight, 1, OpKind::kAdd);
     Value* u = unit_uniform(op, {rows, samples}, self.dtype);
     Value* at = b.multiply(u, op.broadcast_to(total, u->type.shape));
-    drawn = b.custom_call("tpu.searchsorted", {sums, at}, {{ElementType::kSI64, at->type.shape}},
-                          {{"right", true}})[0];
+    drawn = position_in(b, sums, at, /*right=*/true);
     // Rounding may lift a number to the total.
     drawn = b.minimum(drawn, b.splat(drawn->type, categories - 1));
   } else {

@@ -29,6 +29,11 @@ Sorted stable_sort(Builder& b, Value* x, int64_t dim, bool descending) {
   return {sorted[0], sorted[1]};
 }
 
+Value* position_in(Builder& b, Value* sorted, Value* values, bool right) {
+  return b.custom_call("tpu.searchsorted", {sorted, values},
+                       {{ElementType::kSI64, values->type.shape}}, {{"right", right}})[0];
+}
+
 namespace {
 
 /// A 0-d tensor is sorted as one of one element.
@@ -96,12 +101,6 @@ void bucketize(Lowering& op) {
   op.result(op.b.custom_call(
       "tpu.searchsorted", {op.convert(boundaries, common), op.convert(self, common)},
       {{to_element(out), self.shape()}}, {{"right", op.boolean("right")}})[0]);
-}
-
-/// Where each of `values` belongs in the vector `sorted`, both of one type: i64, values' shape.
-Value* position_in(Builder& b, Value* sorted, Value* values, bool right) {
-  return b.custom_call("tpu.searchsorted", {sorted, values},
-                       {{ElementType::kSI64, values->type.shape}}, {{"right", right}})[0];
 }
 
 /// Whether each element is among the others. Few others are compared one by one; many are sorted

@@ -95,15 +95,19 @@ std::unique_ptr<OperatorInfo> describe(const c10::FunctionSchema& schema, const 
   info->id = next_id++;
   const auto& arguments = schema.arguments();
   TORCH_INTERNAL_ASSERT(arguments.size() <= 64, info->name, " has more than 64 arguments");
-  const std::vector<std::string> by_row = written_by_row(def);
   for (size_t i = 0; i < arguments.size(); ++i) {
     info->kinds.push_back(kind_of(arguments[i]));
     info->names.push_back(arguments[i].name());
     if (is_written(arguments[i])) {
       info->written.push_back(static_cast<int>(i));
+      info->out_variant |= arguments[i].is_out();
+    }
+  }
+  if (!info->written.empty()) {
+    const std::vector<std::string> by_row = written_by_row(def);
+    for (int i : info->written) {
       info->written_by_variant.push_back(std::ranges::find(by_row, arguments[i].name()) ==
                                          by_row.end());
-      info->out_variant |= arguments[i].is_out();
     }
   }
   for (const c10::Argument& ret : schema.returns()) {

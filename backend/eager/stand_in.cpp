@@ -67,8 +67,9 @@ c10::IValue stand_in(const c10::IValue& value, StandIn kind) {
 }
 
 void check_written(const OperatorInfo& info, c10::ArrayRef<c10::IValue> arguments) {
+  if (!info.out_variant) return;
   const auto op = c10::Dispatcher::singleton().findSchema(info.schema->operator_name());
-  if (!info.out_variant || !op || !op->hasKernelForDispatchKey(c10::DispatchKey::Meta)) return;
+  if (!op || !op->hasKernelForDispatchKey(c10::DispatchKey::Meta)) return;
   torch::jit::Stack stack;
   for (size_t i = 0; i < arguments.size(); ++i) {
     c10::IValue value = stand_in(arguments[i], StandIn::kMeta);

@@ -93,11 +93,24 @@ class Simplifier {
       }
       return true;
     }
+    if (is_sum_of_no_products(op)) {
+      hlo::Attributes zero;
+      const hlo::ElementType element = op.result()->type.element;
+      zero.set("value", hlo::scalar(element, int64_t{0}));
+      Op* made = block.append(make(OpKind::kConstant, {}, std::move(zero), {element, {}}));
+      add(OpKind::kBroadcastInDim, {made->result()}, "broadcast_dimensions", Dims{}, op.result());
+      return true;
+    }
     if (Value* same = identity(op)) {
       replaced_[op.result()] = same;
       return true;
     }
     return false;
+  }
+
+  static bool is_sum_of_no_products(const Op& op) {
+    return op.kind() == OpKind::kDotGeneral &&
+           (op.operand(0)->type.num_elements() == 0 || op.operand(1)->type.num_elements() == 0);
   }
 
   static std::unique_ptr<Op> make(OpKind kind, std::vector<Value*> operands,
